@@ -1,0 +1,1 @@
+"""unhorse finds backdoors in NLP transformer models."""

@@ -1,0 +1,1 @@
+"""the command line, one file per command."""

@@ -1,0 +1,1 @@
+"""nothing -> a small model with a planted backdoor, and a clean one."""

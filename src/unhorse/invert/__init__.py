@@ -1,0 +1,1 @@
+"""Arms -> Inversions."""

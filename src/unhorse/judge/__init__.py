@@ -1,0 +1,1 @@
+"""Inversions -> Findings and a Verdict."""

@@ -1,0 +1,1 @@
+"""Verdict and evidence -> files and terminal."""

@@ -1,0 +1,1 @@
+"""what a victim, a target, a flip and a loss are."""

@@ -1,0 +1,1 @@
+"""a trigger: where it is stamped and which tokens it may use."""
