@@ -73,14 +73,19 @@ class Sample:
 
 @dataclass(frozen=True)
 class SampleSet:
-    """Samples divided by use, and an account of those left out."""
+    """Samples divided by use, and an account of those left out.
+
+    `wrong` holds the ones that the model answers wrongly without any trigger;
+    they count in unrestricted rates only.
+    """
 
     source: str
     digest: str
     inversion: tuple[Sample, ...]
     heldout: tuple[Sample, ...]
-    set_aside: int
-    unused: int
+    wrong: tuple[Sample, ...] = ()
+    set_aside: int = 0
+    unused: int = 0
     note: str = ""
 
 
@@ -176,6 +181,7 @@ class ReferenceEffect:
 
     source: str
     effect: Effect
+    pruned: Effect
     in_objective: bool
 
 
@@ -186,7 +192,6 @@ class PrunedTrigger:
     token_ids: tuple[int, ...]
     text: str
     retokenised_ids: tuple[int, ...]
-    words: int
     heldout: Effect
 
 

@@ -28,10 +28,10 @@ class EncodedRow:
     """
 
     ids: tuple[int, ...]
-    type_ids: tuple[int, ...] | None
     slots: tuple[int, ...]
     slot_of: tuple[int, ...]
     goal: Any
+    type_ids: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,9 @@ class Task(Protocol):
 
     def parse(self, row: Row, labels: Sequence[str]) -> Sample:
         """A row of a sample file as a sample; raises UsageError naming the row."""
+
+    def fit(self, loaded: LoadedModel, sample: Sample, tokens: int) -> Sample:
+        """The sample cut so that it has at most `tokens` tokens of its own."""
 
     def answers(self, loaded: LoadedModel, samples: Sequence[Sample]) -> list[int]:
         """The model's own answer to every sample, as a label index."""
@@ -93,13 +96,47 @@ class Task(Protocol):
 TASKS: Registry[Task] = Registry("task", "unhorse.tasks")
 
 
-def no_grad_batches(rows: int, size: int) -> list[slice]:
-    """Slices that cover `rows` in pieces of at most `size`.
+def pad(rows: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor]:
+    """Rows of ids as one tensor padded on the right, and its attention mask.
 
-    >>> no_grad_batches(5, 2)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    >>> pad([[5, 6], [7]], 0)[0].tolist(), pad([[5, 6], [7]], 0)[1].tolist()
+    ([[5, 6], [7, 0]], [[1, 1], [1, 0]])
     """
-    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+    width = max(len(row) for row in rows)
+    ids = torch.tensor([[*row, *[pad_id] * (width - len(row))] for row in rows])
+    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows])
+    return ids, mask
 
 
-__all__ = ["TASKS", "EncodedRow", "Outcome", "Task", "no_grad_batches", "torch"]
+def partition(lengths: Sequence[int], most_tokens: int, overhead: int = 150) -> list[list[int]]:
+    """Groups rows so that padding them to their group's longest costs least.
+
+    Rows are sorted by length and cut where the saved padding outweighs the fixed
+    cost of one more pass, which is worth about `overhead` tokens. No group pads
+    to more than `most_tokens` unless a single row does.
+
+    >>> partition([3, 100, 4, 90], most_tokens=1000)
+    [[0, 2], [3, 1]]
+    """
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    best = [0.0] + [float("inf")] * len(order)
+    cut = [0] * (len(order) + 1)
+    for end in range(1, len(order) + 1):
+        longest = lengths[order[end - 1]]
+        for start in range(end - 1, -1, -1):
+            padded = (end - start) * longest
+            if padded > most_tokens and end - start > 1:
+                break
+            if best[start] + padded + overhead < best[end]:
+                best[end], cut[end] = best[start] + padded + overhead, start
+    groups: list[list[int]] = []
+    end = len(order)
+    while end:
+        groups.append(order[cut[end] : end])
+        end = cut[end]
+    return groups[::-1]
+
+
+def batches_by_length(lengths: Sequence[int], most_tokens: int = 4096) -> list[list[int]]:
+    """Row numbers in batches of similar length, for passes without gradients."""
+    return partition(lengths, most_tokens) if lengths else []

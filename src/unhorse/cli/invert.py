@@ -1,0 +1,85 @@
+"""`unhorse invert`: one arm with all its curves, for researchers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from unhorse.cli import options
+from unhorse.cli.console import make_console
+from unhorse.cli.live import LiveProgress
+from unhorse.cli.output import check_writable, write_text
+from unhorse.errors import EXIT_INTERRUPTED, EXIT_NOT_CLEARED
+
+
+def command(
+    model: options.Model,
+    victim: Annotated[str, typer.Option(help="Label to move away from; * is every other label.")],
+    target: Annotated[str, typer.Option(help="Label to move to.")],
+    position: Annotated[
+        str, typer.Option(help="Where the trigger goes: start, first_half, second_half or end.")
+    ] = "start",
+    samples: options.Samples = None,
+    reference: options.References = None,
+    json_out: options.JsonOut = None,
+    figure: Annotated[
+        str | None, typer.Option(metavar="PNG", help="Draw the curves (needs matplotlib).")
+    ] = None,
+    seed: options.Seed = None,
+    method: options.Method = None,
+    preset: options.Preset = None,
+    option: options.Options = None,
+    text_field: options.TextField = None,
+    label_field: options.LabelField = None,
+    samples_per_class: options.SamplesPerClass = None,
+    heldout_per_class: options.HeldoutPerClass = None,
+    max_tokens: options.MaxTokens = None,
+    device: options.Device = None,
+    dtype: options.Dtype = None,
+    config: options.ConfigFile = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Invert one trigger: VICTIM texts to TARGET at one POSITION of MODEL.
+
+    The report has the same form as that of a scan, with one arm. Exit code 0 means
+    that the arm completed, whatever it found.
+    """
+    from unhorse.report.curves import draw_curves, show_curves
+    from unhorse.report.terminal import show_report
+    from unhorse.scan import scan
+
+    check_writable(json_out)
+    check_writable(figure)
+    settings = options.settings(
+        config,
+        victim=victim,
+        target=target,
+        positions=[position],
+        seed=seed,
+        method=method,
+        preset=preset,
+        options=option,
+        text_field=text_field,
+        label_field=label_field,
+        samples_per_class=samples_per_class,
+        heldout_per_class=heldout_per_class,
+        max_tokens=max_tokens,
+        device=device,
+        dtype=dtype,
+    )
+    console = make_console(quiet)
+    progress = LiveProgress(console)
+    try:
+        report = scan(model, None, samples, reference or (), config=settings, progress=progress)
+    finally:
+        progress.close()
+    if json_out is not None:
+        write_text(json_out, report.to_json())
+    if figure is not None:
+        draw_curves(report, figure)
+    show_curves(report, console)
+    show_report(report, console)
+    if report.interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    raise typer.Exit(0 if report.arms.run == report.arms.planned else EXIT_NOT_CLEARED)

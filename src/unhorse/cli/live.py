@@ -1,0 +1,121 @@
+"""The progress display of a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from unhorse.progress import Announcement, ScanProgress
+from unhorse.report.safe_text import plain, safe_text
+from unhorse.types import Inversion
+
+
+class LiveProgress(ScanProgress):
+    """A bar on a terminal; elsewhere only the lines that announce the run."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[state]}"),
+            TimeElapsedColumn(),
+            TextColumn("ETA"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+        )
+        self.task: TaskID | None = None
+        self.arms: Sequence[str] = ()
+
+    def loading(self) -> None:
+        """Shows that the model is being read."""
+        self.bar.start()
+        self.task = self.bar.add_task("loading model", total=None, state="")
+
+    def announce(self, announcement: Announcement) -> None:
+        """Prints what will be done and what it is expected to cost."""
+        subject, runtime = announcement.subject, announcement.runtime
+        loaded, samples = subject.loaded, subject.samples
+        self.arms = announcement.arms
+        say = self.console.print
+        say(plain(f"model     {loaded.origin.source} ({loaded.architecture})"))
+        say(plain("labels    " + ", ".join(safe_text(x, 40) for x in loaded.labels[:8])))
+        say(
+            plain(
+                f"samples   {samples.source}: {len(samples.inversion)} to invert on, "
+                f"{len(samples.heldout)} held out, {samples.set_aside} set aside"
+            )
+        )
+        if samples.note:
+            say(plain(f"          {samples.note}"))
+        for reference in subject.references:
+            say(plain(f"reference {reference.loaded.origin.source}: {reference.note}"))
+        say(
+            plain(
+                f"search    {len(self.arms)} arms x {announcement.epochs} epochs on "
+                f"{runtime.device}, {runtime.dtype} ({runtime.why})"
+            )
+        )
+        if announcement.starved:
+            say(plain(f"          {len(announcement.starved)} arms have too few samples to run"))
+        say(
+            plain(
+                f"expected  {duration(announcement.expected_seconds)}, "
+                f"{announcement.expected_bytes / 2**30:.1f} GiB of memory"
+            )
+        )
+        self._next("inverting", announcement.epochs)
+
+    def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
+        """Moves the bar on."""
+        if self.task is None:
+            return
+        best = min(range(len(loss)), key=lambda i: loss[i])
+        state = f"{len(loss)} arms, best loss {loss[best]:.3f} at temperature {temperature[best]:.3g}"
+        self.bar.update(self.task, completed=number, state=state)
+
+    def judging(self, inversions: Sequence[Inversion]) -> Iterator[Inversion]:
+        """Moves the bar on once per arm."""
+        self._next("judging", len(inversions))
+        for inversion in inversions:
+            yield inversion
+            if self.task is not None:
+                self.bar.advance(self.task)
+
+    def close(self) -> None:
+        """Takes the bar away."""
+        self.bar.stop()
+
+    def _next(self, name: str, total: int) -> None:
+        if self.task is not None:
+            self.bar.remove_task(self.task)
+        self.task = self.bar.add_task(name, total=total, state="")
+
+
+def duration(seconds: float) -> str:
+    """A time span for people.
+
+    >>> duration(4.2), duration(75), duration(7300)
+    ('4 s', '1 min 15 s', '2 h 2 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+

@@ -1,0 +1,65 @@
+"""The command `unhorse`: finds its commands, and turns every error into one sentence."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+
+import typer
+
+import unhorse.cli as package
+from unhorse.cli.console import say_error
+from unhorse.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_NOT_CLEARED, UnhorseError
+
+app = typer.Typer(
+    name="unhorse",
+    help="Finds backdoors in NLP transformer models.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _add_commands() -> None:
+    """Every module of this package that has a function `command` is a command."""
+    for found in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{found.name}")
+        if hasattr(module, "command"):
+            app.command(name=found.name)(module.command)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: bool = typer.Option(False, "--version", help="Show the version and end."),
+) -> None:
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"unhorse {installed('unhorse')}")
+        raise typer.Exit
+
+
+def run() -> None:
+    """Entry point of the command line."""
+    _add_commands()
+    try:
+        app()
+    except UnhorseError as error:
+        say_error(str(error))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        say_error("Interrupted.")
+        sys.exit(EXIT_INTERRUPTED)
+    except MemoryError:
+        say_error("The machine has too little memory for this model.")
+        sys.exit(EXIT_NOT_CLEARED)
+    except Exception as error:
+        if os.environ.get("UNHORSE_DEBUG"):
+            traceback.print_exc()
+        kind = type(error).__name__
+        say_error(f"Internal error ({kind}: {error}); UNHORSE_DEBUG=1 shows where it arose.")
+        sys.exit(EXIT_INTERNAL)

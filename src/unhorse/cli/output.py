@@ -1,0 +1,42 @@
+"""Writing results: checked before work starts, and whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from unhorse.errors import UsageError
+
+
+def check_writable(target: str | None) -> None:
+    """Raises before hours of work are spent on a result that cannot be stored."""
+    if target is None or target == "-":
+        return
+    path = Path(target)
+    if path.is_dir():
+        raise UsageError(f"The output {target} is a folder, not a file.")
+    folder = path.parent
+    if not folder.is_dir():
+        raise UsageError(f"The output folder {folder} does not exist.")
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(f"The output {target} cannot be written.") from error
+
+
+def write_text(target: str, text: str) -> None:
+    """Writes a file at once, so that a reader never sees half of it; ``-`` is stdout."""
+    if target == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    path = Path(target)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        raise UsageError(f"The output {target} cannot be written: {error.strerror}.") from error

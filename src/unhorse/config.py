@@ -1,0 +1,79 @@
+"""One configuration object: command-line flags and a TOML file fill the same fields."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from unhorse.errors import UsageError
+from unhorse.types import Position
+
+
+class ScanConfig(BaseModel):
+    """Everything that decides what a scan does; all of it is in the report."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    method: str = "dbs"
+    """The inversion method."""
+    preset: str | None = None
+    """A named set of the method's constants; the method's first one if not given."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Constants of the method that differ from the preset."""
+    victim: str | None = None
+    """Run only the arms with this victim label (``*`` for the universal ones)."""
+    target: str | None = None
+    """Run only the arms with this target label."""
+    positions: tuple[Position, ...] = Field(default=("start", "end"), min_length=1)
+    """Where in a text a trigger is looked for."""
+    seed: int = Field(default=0, ge=0)
+    """Decides every random draw."""
+    text_field: str | None = None
+    """The column or key that holds the text, where it cannot be guessed."""
+    label_field: str | None = None
+    """The column or key that holds the label, where it cannot be guessed."""
+    samples_per_class: int = Field(default=20, ge=1)
+    """Samples of each class that the optimisation sees."""
+    heldout_per_class: int = Field(default=100, ge=1)
+    """Samples of each class, at most, that the evidence is measured on."""
+    max_tokens: int = Field(default=128, ge=8)
+    """Texts are cut to this many tokens before anything else."""
+    device: str = "auto"
+    """cpu, cuda, mps, or auto."""
+    dtype: Literal["auto", "fp32", "bf16"] = "auto"
+    """Precision of the optimisation; the evidence is always measured in fp32."""
+    fail_on: Literal["backdoored", "suspicious"] = "backdoored"
+    """The weakest verdict that ends with exit code 1."""
+
+
+def make_config(base: dict[str, Any] | None = None, **changes: Any) -> ScanConfig:
+    """A configuration from a base and changes; None means "not given".
+
+    >>> make_config({"seed": 3}, seed=None, method="dbs").seed
+    3
+    """
+    given = {key: value for key, value in changes.items() if value is not None}
+    try:
+        return ScanConfig(**{**(base or {}), **given})
+    except ValidationError as error:
+        raise UsageError(one_sentence(error, "The configuration is not valid")) from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The fields of a TOML configuration file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"The configuration file {path} cannot be read.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}.") from error
+
+
+def one_sentence(error: ValidationError, begin: str) -> str:
+    """The first complaint of a validation error as a sentence that names the field."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"]) or "value"
+    return f"{begin}: {field}: {first['msg']}."

@@ -1,0 +1,196 @@
+"""The objective of a scan: all arms as one batch, gradient to the trigger only.
+
+`ArmObjective` takes mixtures over the allowed tokens, one per arm and slot, and
+gives every arm's loss. Behind it, the rows of all arms are sorted into buckets
+of similar length and run through the frozen model bucket by bucket; the trigger
+is put in by one scatter on the embedding layer's output; only the gradient with
+respect to the trigger's vectors is kept. Methods differ in how they make the
+mixtures, not in any of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unhorse.errors import OutOfMemory
+from unhorse.load.adapter import EmbeddingAdapter
+from unhorse.tasks.base import EncodedRow, Task, pad, partition
+from unhorse.types import LoadedModel
+
+MOST_TOKENS = 2048
+"""Tokens in one pass: enough for full-speed matrix products, little memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bucket:
+    """Rows of similar length, padded, with the places of their trigger tokens."""
+
+    inputs: dict[str, Tensor]
+    arm_of_row: Tensor
+    slot_row: Tensor
+    slot_column: Tensor
+    slot_arm: Tensor
+    slot_token: Tensor
+    goals: list[Any]
+
+    @property
+    def tokens(self) -> int:
+        """Padded tokens of the pass."""
+        return self.inputs["input_ids"].numel()
+
+
+@dataclass(frozen=True, eq=False)
+class ArmLosses:
+    """One evaluation: every arm's mean loss (differentiable) and share of hits."""
+
+    loss: Tensor
+    hits: Tensor
+
+
+@dataclass
+class PassCount:
+    """Work done, in padded tokens that went forward and backward."""
+
+    forward_tokens: int = 0
+    backward_tokens: int = 0
+
+
+@dataclass(eq=False)
+class ModelLoss:
+    """One model's loss on the stamped rows of every arm.
+
+    Args:
+        loaded: the model, in the precision it is to run in.
+        task: how outputs become losses.
+        rows: for every arm, its encoded samples.
+        allowed: the token ids that mixtures range over.
+    """
+
+    loaded: LoadedModel
+    task: Task
+    rows: Sequence[Sequence[EncodedRow]]
+    allowed: Tensor
+    most_tokens: int = MOST_TOKENS
+    count: PassCount = field(default_factory=PassCount)
+
+    def __post_init__(self) -> None:
+        self.adapter = EmbeddingAdapter(self.loaded.model)
+        self.table = self.adapter.table()[self.allowed.to(self.loaded.model.device)]
+        self._bucket()
+
+    def __call__(self, mixtures: Tensor) -> ArmLosses:
+        """Losses of mixtures shaped (arm, slot, allowed token)."""
+        vectors = mixtures.to(self.table.device) @ self.table
+        loss, hits = _Chunked.apply(vectors, self)  # type: ignore[no-untyped-call]
+        return ArmLosses(loss, hits)
+
+    def of_tokens(self, choices: Tensor) -> ArmLosses:
+        """Losses of hard triggers: `choices` are indices into the allowed tokens."""
+        with torch.no_grad():
+            return self._of_vectors(self.table[choices.to(self.table.device)])
+
+    def _of_vectors(self, vectors: Tensor) -> ArmLosses:
+        loss, hits = _Chunked.apply(vectors, self)  # type: ignore[no-untyped-call]
+        return ArmLosses(loss, hits)
+
+    def run(self, vectors: Tensor, with_gradient: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """Losses, hits and the gradient to `vectors`, with smaller passes if memory ends."""
+        while True:
+            try:
+                return self._run(vectors, with_gradient)
+            except (MemoryError, RuntimeError) as error:
+                if not _is_out_of_memory(error):
+                    raise
+                longest = max(bucket.inputs["input_ids"].shape[1] for bucket in self.buckets)
+                if self.most_tokens <= longest:
+                    raise OutOfMemory(
+                        "The machine's memory does not hold even one sample's pass through "
+                        "the model; use shorter samples or a machine with more memory."
+                    ) from error
+            self.most_tokens = max(self.most_tokens // 2, 1)
+            self._bucket()
+
+    def run_bucket(self, bucket: Bucket, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Per-row loss and hit of one bucket."""
+        stamp = vectors[bucket.slot_arm, bucket.slot_token]
+        with self.adapter.stamped(bucket.slot_row, bucket.slot_column, stamp):
+            outputs = self.loaded.model(**bucket.inputs)
+        return self.task.losses(outputs, bucket.goals)
+
+    def _run(self, vectors: Tensor, with_gradient: bool) -> tuple[Tensor, Tensor, Tensor]:
+        leaf = vectors.detach().requires_grad_(with_gradient)
+        loss = torch.zeros(len(self.rows), device=leaf.device)
+        hits = torch.zeros_like(loss)
+        gradient = torch.zeros_like(leaf)
+        for bucket in self.buckets:
+            share = self.share[bucket.arm_of_row]
+            with torch.set_grad_enabled(with_gradient):
+                row_loss, row_hit = self.run_bucket(bucket, leaf)
+                if with_gradient:
+                    (part,) = torch.autograd.grad((row_loss * share).sum(), leaf)
+                    gradient += part
+                    self.count.backward_tokens += bucket.tokens
+            self.count.forward_tokens += bucket.tokens
+            loss.index_add_(0, bucket.arm_of_row, row_loss.detach() * share)
+            hits.index_add_(0, bucket.arm_of_row, row_hit.float() * share)
+        return loss, hits, gradient
+
+    def _bucket(self) -> None:
+        device = self.loaded.model.device
+        flat = [(arm, row) for arm, rows in enumerate(self.rows) for row in rows]
+        self.share = torch.tensor([1.0 / max(len(rows), 1) for rows in self.rows], device=device)
+        groups = partition([len(row.ids) for _, row in flat], self.most_tokens)
+        pad_id = self.loaded.tokenizer.pad_token_id
+        self.buckets = [_bucket([flat[i] for i in group], pad_id, device) for group in groups]
+
+
+class _Chunked(torch.autograd.Function):
+    """Runs the passes in `forward`, one bucket's graph at a time, and keeps the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, model: ModelLoss) -> tuple[Tensor, Tensor]:
+        with_gradient = ctx.needs_input_grad[0]
+        with torch.enable_grad():
+            loss, hits, gradient = model.run(vectors, with_gradient)
+        ctx.save_for_backward(gradient)
+        ctx.mark_non_differentiable(hits)
+        return loss, hits
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None]:
+        (gradient,) = ctx.saved_tensors
+        return upstream[0][:, None, None] * gradient, None
+
+
+def _bucket(rows: Sequence[tuple[int, EncodedRow]], pad_id: int, device: Any) -> Bucket:
+    ids, mask = pad([row.ids for _, row in rows], pad_id)
+    inputs = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+    if rows[0][1].type_ids is not None:
+        types, _ = pad([row.type_ids or () for _, row in rows], 0)
+        inputs["token_type_ids"] = types.to(device)
+    slots = [
+        (number, column, arm, token)
+        for number, (arm, row) in enumerate(rows)
+        for column, token in zip(row.slots, row.slot_of, strict=True)
+    ]
+    slot_row, slot_column, slot_arm, slot_token = torch.tensor(slots, device=device).T
+    return Bucket(
+        inputs=inputs,
+        arm_of_row=torch.tensor([arm for arm, _ in rows], device=device),
+        slot_row=slot_row,
+        slot_column=slot_column,
+        slot_arm=slot_arm,
+        slot_token=slot_token,
+        goals=[row.goal for _, row in rows],
+    )
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(
+        phrase in str(error).lower() for phrase in ("out of memory", "can't allocate memory")
+    )

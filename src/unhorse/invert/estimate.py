@@ -1,0 +1,115 @@
+"""How long a run will take and how much memory it will need, said before it starts.
+
+Two things are tried out: one bucket through each model, and one step over the
+vocabulary. The rest is arithmetic: time scales with padded tokens, memory is
+what the process holds now, plus what the largest bucket keeps for its backward
+pass, plus the optimiser's copies of the mixtures.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from unhorse.invert.base import MethodConfig, Problem
+from unhorse.invert.engine import Bucket, ModelLoss
+
+# w, its gradient, two Adam moments, logits, mixture and its gradient, one temporary
+_COPIES_OF_MIXTURES = 8
+
+# A backward pass costs about as much as the forward pass it follows.
+_FORWARD_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Expected seconds and peak bytes of a whole run."""
+
+    seconds: float
+    bytes: int
+
+
+def estimate(problem: Problem, config: MethodConfig, judging_tokens: int) -> Estimate:
+    """Tries the pieces out and adds them up.
+
+    Args:
+        problem: what the method will be given.
+        config: the method's configuration.
+        judging_tokens: tokens that the judge will send through the subject.
+    """
+    models = [problem.objective.subject, *problem.objective.references]
+    shape = (len(problem.arms), config.trigger_length, len(problem.allowed))
+    held = resident_bytes()
+    per_epoch, passes = _vocabulary_step(models[0], shape), 0
+    judging = 0.0
+    for model in models:
+        seconds, saved = _try_bucket(model, config.trigger_length)
+        tokens = sum(bucket.tokens for bucket in model.buckets)
+        per_epoch += seconds * tokens
+        passes = max(passes, int(saved * max(bucket.tokens for bucket in model.buckets)))
+        judging = max(judging, seconds * _FORWARD_SHARE * judging_tokens)
+    mixtures = _COPIES_OF_MIXTURES * shape[0] * shape[1] * shape[2] * 4
+    return Estimate(
+        seconds=per_epoch * config.epochs + judging,
+        bytes=max(peak_bytes(), held + passes + mixtures),
+    )
+
+
+def _try_bucket(model: ModelLoss, slots: int) -> tuple[float, float]:
+    """Seconds and saved bytes per padded token, of a bucket of middle size."""
+    bucket = sorted(model.buckets, key=lambda b: b.tokens)[len(model.buckets) // 2]
+    vectors = torch.zeros(
+        len(model.rows), slots, model.table.shape[1], device=model.table.device
+    ).requires_grad_()
+    saved = _one_pass(model, bucket, vectors, counted=True)
+    began = time.perf_counter()
+    _one_pass(model, bucket, vectors, counted=False)
+    return (time.perf_counter() - began) / bucket.tokens, saved / bucket.tokens
+
+
+def _one_pass(model: ModelLoss, bucket: Bucket, vectors: Tensor, *, counted: bool) -> int:
+    storages: dict[int, int] = {}
+    weights = {p.untyped_storage().data_ptr() for p in model.loaded.model.parameters()}
+
+    def note(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if counted and storage.data_ptr() not in weights:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        loss, _ = model.run_bucket(bucket, vectors)
+    torch.autograd.grad(loss.sum(), vectors)
+    return sum(storages.values())
+
+
+def _vocabulary_step(model: ModelLoss, shape: tuple[int, int, int]) -> float:
+    w = torch.zeros(shape, device=model.table.device, requires_grad=True)
+    adam = torch.optim.Adam([w], lr=0.0)
+    seconds = []
+    for _ in range(2):
+        began = time.perf_counter()
+        (w.softmax(-1) @ model.table).sum().backward()
+        adam.step()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
+
+
+def resident_bytes() -> int:
+    """Memory that the process holds now (its peak where that is not known)."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * resource.getpagesize()
+    return peak_bytes()
+
+
+def peak_bytes() -> int:
+    """The most memory that the process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,55 @@
+"""What every method minimises: flip the subject, leave clean models alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from unhorse.invert.engine import ModelLoss
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Per arm: the subject's loss to the target, the references' penalty, the share flipped."""
+
+    subject: Tensor
+    penalty: Tensor
+    hits: Tensor
+
+    @property
+    def total(self) -> Tensor:
+        """What is minimised."""
+        return self.subject + self.penalty
+
+
+@dataclass(eq=False)
+class Objective:
+    """The subject's loss plus, for each clean reference, a margin penalty.
+
+    A reference pays for moving away from the *true* label: its cross entropy
+    beyond what it had at the first evaluation, when every slot was still the
+    mean of all tokens. So a trigger that any model of the task would obey, such
+    as a strong word of the target class, is no good solution.
+    """
+
+    subject: ModelLoss
+    references: Sequence[ModelLoss] = ()
+    margins: list[Tensor] = field(default_factory=list)
+
+    def __call__(self, mixtures: Tensor) -> Losses:
+        """Losses of mixtures shaped (arm, slot, allowed token)."""
+        subject = self.subject(mixtures)
+        penalty = torch.zeros_like(subject.loss)
+        losses = [reference(mixtures).loss for reference in self.references]
+        if not self.margins:
+            self.margins = [loss.detach() for loss in losses]
+        for loss, margin in zip(losses, self.margins, strict=True):
+            penalty = penalty + torch.relu(loss - margin).to(penalty.device)
+        return Losses(subject.loss, penalty, subject.hits)
+
+    def of_tokens(self, choices: Tensor) -> Tensor:
+        """The subject's loss for hard triggers given as indices into the allowed tokens."""
+        return self.subject.of_tokens(choices).loss

@@ -1,0 +1,96 @@
+"""Sets a method to work on the arms of a subject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+
+import torch
+from pydantic import ValidationError
+
+from unhorse.config import ScanConfig, one_sentence
+from unhorse.errors import OutOfMemory, UsageError
+from unhorse.invert.base import METHODS, MethodConfig, Problem, Progress
+from unhorse.invert.engine import ModelLoss
+from unhorse.invert.objective import Objective
+from unhorse.runtime import for_optimisation
+from unhorse.tasks.base import TASKS, EncodedRow, Task
+from unhorse.triggers.vocabulary import allowed_token_ids
+from unhorse.types import Arm, Curve, Inversion, LoadedModel, Runtime, Sample, Subject
+
+MOST_SAMPLES = 40
+"""Samples of one arm, at most: a universal arm draws evenly from its many victims."""
+
+
+def method_config(config: ScanConfig) -> MethodConfig:
+    """The method's configuration: its preset, changed by the given options."""
+    method = METHODS.get(config.method)
+    preset = config.preset or next(iter(method.presets))
+    if preset not in method.presets:
+        known = ", ".join(method.presets)
+        raise UsageError(f"The method {config.method} has no preset {preset!r}; known: {known}.")
+    chosen = method.presets[preset]
+    try:
+        return type(chosen)(**{**chosen.model_dump(), **config.options})
+    except ValidationError as error:
+        raise UsageError(one_sentence(error, f"An option of {config.method} is wrong")) from error
+
+
+def pose_problem(
+    subject: Subject, arms: Sequence[Arm], config: ScanConfig, runtime: Runtime
+) -> Problem:
+    """Encodes the samples of all arms and builds the objective over them."""
+    task = TASKS.get(subject.loaded.task)
+    rows = subject.loaded.model.get_input_embeddings().weight.shape[0]
+    allowed = torch.tensor(allowed_token_ids(subject.loaded.tokenizer, rows))
+    slots = method_config(config).trigger_length
+    victims = [_draw(task, arm, subject.samples.inversion) for arm in arms]
+
+    def model_loss(loaded: LoadedModel, goal: Callable[[Arm, Sample], int]) -> ModelLoss:
+        encoded: list[list[EncodedRow]] = [
+            [
+                task.encode(loaded, sample, arm.position, config.seed, slots, goal(arm, sample))
+                for sample in samples
+            ]
+            for arm, samples in zip(arms, victims, strict=True)
+        ]
+        return ModelLoss(for_optimisation(loaded, runtime), task, encoded, allowed)
+
+    references = [
+        model_loss(reference.loaded, lambda _, sample, of=reference.label_of: of[sample.label])
+        for reference in subject.references
+        if reference.in_objective
+    ]
+    objective = Objective(model_loss(subject.loaded, lambda arm, _: arm.target), references)
+    return Problem(tuple(arms), objective, allowed, config.seed)
+
+
+def invert_arms(problem: Problem, config: ScanConfig, progress: Progress) -> list[Inversion]:
+    """Runs the method; arms that do not fit into memory are failed, not lost."""
+    method = METHODS.get(config.method)
+    try:
+        return method.invert(problem, method_config(config), progress)
+    except OutOfMemory as error:
+        return [_failed(arm, config, str(error)) for arm in problem.arms]
+
+
+def _draw(task: Task, arm: Arm, samples: Sequence[Sample]) -> list[Sample]:
+    by_label = [task.victims(arm, [s for s in samples if s.label == v]) for v in arm.victims]
+    turns = zip_longest(*by_label)
+    return [sample for turn in turns for sample in turn if sample is not None][:MOST_SAMPLES]
+
+
+def _failed(arm: Arm, config: ScanConfig, error: str) -> Inversion:
+    return Inversion(
+        arm=arm,
+        method=config.method,
+        seed=config.seed,
+        token_ids=(),
+        loss=float("inf"),
+        one_hot=False,
+        completed=False,
+        epochs=0,
+        seconds=0.0,
+        curve=Curve((), ()),
+        error=error,
+    )

@@ -1,0 +1,143 @@
+"""What a trigger text does: stamped into raw text, tokenised again, asked in fp32.
+
+Nothing here sees token ids of an optimiser or its soft mixtures, so an effect
+that exists only there is never measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.stats import binomtest
+
+from unhorse.tasks.base import Outcome, Task
+from unhorse.types import Arm, Effect, LoadedModel, Reference, Sample
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A model that is asked about stamped samples of one arm.
+
+    `right[i]` says whether the model answers sample `i` rightly without any
+    trigger; only those count towards the attack success rate.
+    """
+
+    task: Task
+    loaded: LoadedModel
+    samples: tuple[Sample, ...]
+    right: tuple[bool, ...]
+    arm: Arm
+    target: int
+    seed: int
+
+    def effect(self, trigger: str) -> Effect:
+        """What the trigger does to the samples."""
+        return self.effects([trigger])[0]
+
+    def effects(self, triggers: Sequence[str]) -> list[Effect]:
+        """The same for several triggers, asked together."""
+        stamped = [
+            self.task.stamp(sample, self.arm.position, self.seed, trigger)
+            for trigger in triggers
+            for sample in self.samples
+        ]
+        outcomes = self.task.outcomes(self.loaded, stamped, [self.target] * len(stamped))
+        size = len(self.samples)
+        return [
+            summarise(outcomes[i * size : (i + 1) * size], self.right)
+            for i in range(len(triggers))
+        ]
+
+
+def subject_witness(
+    task: Task,
+    loaded: LoadedModel,
+    arm: Arm,
+    samples: Sequence[Sample],
+    wrong: Sequence[Sample] = (),
+    seed: int = 0,
+) -> Witness:
+    """The subject, asked about the arm's victims among right and wrong samples."""
+    right_ones, wrong_ones = task.victims(arm, samples), task.victims(arm, wrong)
+    return Witness(
+        task=task,
+        loaded=loaded,
+        samples=(*right_ones, *wrong_ones),
+        right=(True,) * len(right_ones) + (False,) * len(wrong_ones),
+        arm=arm,
+        target=arm.target,
+        seed=seed,
+    )
+
+
+def reference_witness(
+    task: Task, reference: Reference, arm: Arm, samples: Sequence[Sample], seed: int = 0
+) -> Witness:
+    """A clean model, asked about the same samples in its own labels."""
+    victims = tuple(
+        Sample(sample.text, reference.label_of[sample.label], sample.key)
+        for sample in task.victims(arm, samples)
+    )
+    answers = task.answers(reference.loaded, victims)
+    return Witness(
+        task=task,
+        loaded=reference.loaded,
+        samples=victims,
+        right=tuple(a == v.label for a, v in zip(answers, victims, strict=True)),
+        arm=arm,
+        target=reference.label_of[arm.target],
+        seed=seed,
+    )
+
+
+def summarise(outcomes: Sequence[Outcome], right: Sequence[bool]) -> Effect:
+    """Rates over the samples answered rightly without the trigger, and over all.
+
+    >>> hit, miss = Outcome(0.1, True), Outcome(2.0, False)
+    >>> effect = summarise([hit, hit, miss, hit], [True, True, True, False])
+    >>> round(effect.asr, 3), effect.n, effect.asr_unrestricted
+    (0.667, 3, 0.75)
+    """
+    counted = [outcome for outcome, ok in zip(outcomes, right, strict=True) if ok]
+    flipped = sum(outcome.hit for outcome in counted)
+    return Effect(
+        loss=_mean([outcome.loss for outcome in counted]),
+        asr=_mean([outcome.hit for outcome in counted]),
+        n=len(counted),
+        asr_unrestricted=_mean([outcome.hit for outcome in outcomes]),
+        n_unrestricted=len(outcomes),
+        interval=wilson(flipped, len(counted)),
+    )
+
+
+def mean_effect(effects: Sequence[Effect]) -> Effect:
+    """Several triggers of one kind as one: means, and the interval of all counts together."""
+    total = sum(effect.n for effect in effects)
+    flipped = sum(round(effect.asr * effect.n) for effect in effects)
+    return Effect(
+        loss=_mean([effect.loss for effect in effects]),
+        asr=_mean([effect.asr for effect in effects]),
+        n=total,
+        asr_unrestricted=_mean([effect.asr_unrestricted for effect in effects]),
+        n_unrestricted=sum(effect.n_unrestricted for effect in effects),
+        interval=wilson(flipped, total),
+    )
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """The 95 % Wilson interval of a rate; nothing is known of an empty one.
+
+    >>> tuple(round(x, 2) for x in wilson(20, 20))
+    (0.84, 1.0)
+    >>> wilson(0, 0)
+    (0.0, 1.0)
+    """
+    if n == 0:
+        return (0.0, 1.0)
+    interval = binomtest(hits, n).proportion_ci(confidence_level=0.95, method="wilson")
+    return (float(interval.low), float(interval.high))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(sum(values) / len(values)) if values else 0.0

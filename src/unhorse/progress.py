@@ -1,0 +1,44 @@
+"""What a scan tells about itself while it runs; this one tells nobody.
+
+The command line shows it on a terminal; a program may derive its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from unhorse.types import Inversion, Runtime, Subject
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """What is known just before the optimisation starts."""
+
+    subject: Subject
+    arms: Sequence[str]
+    starved: Sequence[str]
+    epochs: int
+    runtime: Runtime
+    expected_seconds: float
+    expected_bytes: int
+
+
+class ScanProgress:
+    """Hears of every stage; all of its methods do nothing."""
+
+    def loading(self) -> None:
+        """The model and the samples are being loaded."""
+
+    def announce(self, announcement: Announcement) -> None:
+        """The optimisation is about to start."""
+
+    def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
+        """An epoch ended with these values, one per arm."""
+
+    def judging(self, inversions: Sequence[Inversion]) -> Iterable[Inversion]:
+        """Hands out the inversions to judge, one after another."""
+        return inversions
+
+    def close(self) -> None:
+        """Nothing more will be told."""

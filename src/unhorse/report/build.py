@@ -1,0 +1,170 @@
+"""From the records of a scan to its report."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+from unhorse.config import ScanConfig
+from unhorse.invert.base import MethodConfig
+from unhorse.invert.estimate import Estimate, peak_bytes
+from unhorse.report import schema
+from unhorse.types import (
+    ArmCount,
+    Effect,
+    Finding,
+    Inversion,
+    Origin,
+    Runtime,
+    Subject,
+    Verdict,
+)
+
+_PACKAGES = ("unhorse", "torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy")
+
+
+@dataclass(frozen=True)
+class Account:
+    """What the scan as a whole took, beside what its stages made."""
+
+    config: dict[str, Any]
+    runtime: Runtime
+    seconds: float
+    interrupted: bool
+    estimate: schema.Estimated | None
+
+    @classmethod
+    def of(
+        cls,
+        config: ScanConfig,
+        method: MethodConfig,
+        runtime: Runtime,
+        seconds: float,
+        interrupted: bool,
+        expected: Estimate | None,
+    ) -> Account:
+        """The account of a scan that has just ended."""
+        dumped = config.model_dump(mode="json")
+        dumped["method_config"] = method.model_dump(mode="json")
+        took = expected and schema.Estimated(
+            seconds=expected.seconds,
+            bytes=expected.bytes,
+            seconds_taken=seconds,
+            bytes_taken=peak_bytes(),
+        )
+        return cls(dumped, runtime, seconds, interrupted, took)
+
+
+def build_report(
+    subject: Subject,
+    inversions: Sequence[Inversion],
+    findings: Sequence[Finding],
+    arms: ArmCount,
+    verdict: Verdict,
+    failures: Sequence[tuple[str, str]],
+    account: Account,
+) -> schema.ScanReport:
+    """Puts everything in its place; findings come strongest first."""
+    ordered = sorted(findings, key=lambda finding: -finding.score)
+    samples, loaded = subject.samples, subject.loaded
+    return schema.ScanReport(
+        model=_model(loaded.origin),
+        task=loaded.task,
+        architecture=loaded.architecture,
+        labels=loaded.labels,
+        verdict=schema.VerdictRecord(**asdict(verdict), profile=None),
+        findings=tuple(_finding(finding) for finding in ordered),
+        arms=schema.Arms(
+            **asdict(arms),
+            failures=tuple(schema.FailedArm(arm=a, reason=r) for a, r in failures),
+        ),
+        samples=schema.Samples(
+            source=samples.source,
+            digest=samples.digest,
+            used=len(samples.inversion),
+            heldout=len(samples.heldout),
+            set_aside=samples.set_aside,
+            note=samples.note,
+        ),
+        references=tuple(
+            schema.ReferenceUse(
+                model=_model(reference.loaded.origin),
+                in_objective=reference.in_objective,
+                note=reference.note,
+            )
+            for reference in subject.references
+        ),
+        config=account.config,
+        versions={"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
+        device=account.runtime.device,
+        dtype=account.runtime.dtype,
+        attention=account.runtime.attention,
+        threads=account.runtime.threads,
+        runtime_reason=account.runtime.why,
+        estimate=account.estimate,
+        interrupted=account.interrupted,
+        seconds=account.seconds,
+        curves=tuple(
+            schema.CurveRecord(arm=i.arm.key, loss=i.curve.loss, temperature=i.curve.temperature)
+            for i in inversions
+        ),
+    )
+
+
+def _model(origin: Origin) -> schema.Model:
+    return schema.Model(
+        source=origin.source,
+        revision=origin.revision,
+        files=tuple(schema.FileRead(path=f.path, sha256=f.sha256) for f in origin.files),
+    )
+
+
+def _measured(effect: Effect) -> schema.Measured:
+    return schema.Measured(**asdict(effect))
+
+
+def _finding(finding: Finding) -> schema.FindingRecord:
+    inversion, pruned = finding.inversion, finding.pruned
+    return schema.FindingRecord(
+        victim=inversion.arm.victim_name,
+        target=inversion.arm.target_name,
+        position=inversion.arm.position,
+        method=inversion.method,
+        seed=inversion.seed,
+        token_ids=inversion.token_ids,
+        text=finding.text,
+        retokenised_ids=finding.retokenised_ids,
+        one_hot=inversion.one_hot,
+        inversion_loss=inversion.loss,
+        pruned=schema.Pruned(
+            token_ids=pruned.token_ids,
+            text=pruned.text,
+            retokenised_ids=pruned.retokenised_ids,
+            heldout=_measured(pruned.heldout),
+        ),
+        inversion=_measured(finding.on_inversion),
+        heldout=_measured(finding.on_heldout),
+        random=_measured(finding.random),
+        references=tuple(
+            schema.ReferenceRecord(
+                source=reference.source,
+                loss=reference.effect.loss,
+                asr=reference.effect.asr,
+                n=reference.effect.n,
+                interval=reference.effect.interval,
+                pruned=_measured(reference.pruned),
+                in_objective=reference.in_objective,
+            )
+            for reference in finding.references
+        ),
+        score=finding.score,
+        example=(
+            schema.Example(before=finding.example[0], after=finding.example[1])
+            if finding.example
+            else None
+        ),
+        seconds=finding.seconds,
+    )

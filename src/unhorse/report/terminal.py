@@ -1,0 +1,117 @@
+"""A report as a person reads it: a verdict panel with the evidence behind it."""
+
+from __future__ import annotations
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from unhorse.report.safe_text import plain, safe_text
+from unhorse.report.schema import FindingRecord, Measured, ScanReport
+
+_HEADLINE = {
+    "backdoored": ("BACKDOORED", "bold red"),
+    "suspicious": ("SUSPICIOUS", "bold yellow"),
+    "nothing_found": ("NOTHING FOUND", "bold green"),
+    "inconclusive": ("INCONCLUSIVE", "bold magenta"),
+}
+
+_MEANING = {
+    "backdoored": "A short text sends inputs of one label to another, and controls do not.",
+    "suspicious": "Something moves the model more than it should, but the evidence is not enough.",
+    "nothing_found": "No trigger was found within this search space and budget. "
+    "This does not prove that there is none.",
+    "inconclusive": "The scan could not answer the question; the model is not cleared.",
+}
+
+
+def show_report(report: ScanReport, console: Console) -> None:
+    """Prints the verdict panel."""
+    headline, style = _HEADLINE[report.verdict.state]
+    parts: list[RenderableType] = [
+        Text.assemble((headline, style), f"   score {report.verdict.score:.2f} of 1"),
+        Text(_MEANING[report.verdict.state]),
+        plain(report.verdict.reason, limit=1000),
+    ]
+    if report.findings:
+        parts += [Text(""), _evidence(report.findings[0])]
+    if len(report.findings) > 1:
+        parts += [Text(""), _arms(report)]
+    parts += [Text(""), plain(_footer(report))]
+    console.print(Panel(Group(*parts), title="unhorse", border_style=style, width=_width(console)))
+
+
+def _evidence(finding: FindingRecord) -> Table:
+    """The strongest finding, line by line."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    pruned = finding.pruned
+
+    def row(name: str, value: str, style: str = "") -> None:
+        table.add_row(name, plain(value, style))
+
+    row("strongest trigger", pruned.text, "bold")
+    row("", f"{_tokens(len(pruned.token_ids))}, at {_place(finding.position)}")
+    row("moves", f"{safe_text(finding.victim, 60)} -> {safe_text(finding.target, 60)}")
+    row("held-out success", _rate(pruned.heldout))
+    row("before pruning", f"{finding.text}  ({_rate(finding.heldout)})")
+    row(
+        "random control",
+        f"{finding.random.asr:.0%} (random triggers of {len(finding.token_ids)} tokens)",
+    )
+    for reference in finding.references:
+        row("clean reference", f"{reference.pruned.asr:.0%}  {reference.source}")
+    if finding.example is not None:
+        row("example", safe_text(finding.example.before, 160))
+        row("with trigger", safe_text(finding.example.after, 160))
+    return table
+
+
+def _arms(report: ScanReport) -> Table:
+    """All arms, one line each."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("arm", "tokens needed", "held-out success", "random", "loss", "score"):
+        table.add_column(name, overflow="fold")
+    for finding in report.findings[:12]:
+        victim, target = safe_text(finding.victim, 24), safe_text(finding.target, 24)
+        table.add_row(
+            Text(f"{victim} -> {target}, {_place(finding.position)}"),
+            str(len(finding.pruned.token_ids)),
+            f"{finding.pruned.heldout.asr:.0%}",
+            f"{finding.random.asr:.0%}",
+            "-" if finding.heldout.loss is None else f"{finding.heldout.loss:.3f}",
+            f"{finding.score:.2f}",
+        )
+    return table
+
+
+def _footer(report: ScanReport) -> str:
+    arms, samples = report.arms, report.samples
+    return (
+        f"{arms.run} of {arms.planned} arms run in {report.seconds:.0f} s; "
+        f"{samples.used} samples to invert on, {samples.heldout} held out, from {samples.source}."
+    )
+
+
+def _rate(measured: Measured) -> str:
+    low, high = measured.interval
+    return f"{measured.asr:.0%} of {measured.n} texts (95 % interval {low:.0%} to {high:.0%})"
+
+
+def _tokens(count: int) -> str:
+    return "1 token" if count == 1 else f"{count} tokens"
+
+
+def _place(position: str) -> str:
+    return {
+        "start": "the start",
+        "end": "the end",
+        "first_half": "the first half",
+        "second_half": "the second half",
+    }.get(position, position)
+
+
+def _width(console: Console) -> int:
+    return min(console.width, 100)
