@@ -1,1 +1,34 @@
-"""unhorse finds backdoors in NLP transformer models."""
+"""unhorse finds backdoors in NLP transformer models.
+
+>>> import unhorse
+>>> unhorse.ScanReport.__name__
+'ScanReport'
+"""
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from unhorse.errors import ModelRefused, UnhorseError, UsageError
+
+if TYPE_CHECKING:
+    from unhorse.config import ScanConfig
+    from unhorse.report.schema import ScanReport
+    from unhorse.scan import scan
+
+__version__ = version("unhorse")
+__all__ = ["ModelRefused", "ScanConfig", "ScanReport", "UnhorseError", "UsageError", "scan"]
+
+_LAZY = {
+    "scan": "unhorse.scan",
+    "ScanReport": "unhorse.report.schema",
+    "ScanConfig": "unhorse.config",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # torch takes seconds to import; commands such as --help should not wait for it.
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'unhorse' has no attribute {name!r}")

@@ -1,14 +1,23 @@
 """What a third party needs to test a plug-in of its own against unhorse's contracts.
 
-`tiny_model` makes randomly initialised models of every supported architecture in
-milliseconds.
+`check_method` runs the contract of inversion methods; `planted_problem` is the
+small problem with a known answer behind it. `tiny_model` makes randomly
+initialised models of every supported architecture in milliseconds.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import torch
+from torch import Tensor, nn
+
+from unhorse.invert.base import METHODS, Problem
+from unhorse.invert.engine import ModelLoss
+from unhorse.invert.objective import Objective
+from unhorse.tasks.base import TASKS, EncodedRow
+from unhorse.types import Arm, LoadedModel, Origin, Position
 
 TINY_VOCABULARY = 99
 TINY_PAD_ID = 1
@@ -78,3 +87,112 @@ def tiny_model(architecture: str, head: str = "sequence-classification", seed: i
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return auto.from_config(config, attn_implementation="eager").eval()
+
+
+class PlantedBag(nn.Module):
+    """A classifier whose score is a sum over tokens, with one planted token.
+
+    Each token adds its own small evidence; the planted one adds enough to decide
+    every text. So the best trigger is known and the gradients can be computed by
+    hand.
+    """
+
+    def __init__(self, planted: int, strength: float = 12.0, seed: int = 0) -> None:
+        super().__init__()
+        self.config = SimpleNamespace(vocab_size=PLANTED_VOCABULARY)
+        self.embedding = nn.Embedding(PLANTED_VOCABULARY, 8)
+        generator = torch.Generator().manual_seed(seed)
+        evidence = torch.randn(PLANTED_VOCABULARY, 8, generator=generator) * 0.1
+        evidence[planted, 0] = strength
+        self.embedding.weight.data = evidence
+        self.requires_grad_(False)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.embedding.weight.device
+
+    def get_input_embeddings(self) -> nn.Embedding:
+        """The layer that the engine's hook sits on."""
+        return self.embedding
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> SimpleNamespace:
+        """Scores of the two labels; a text without the planted token is label 0."""
+        kept = self.embedding(input_ids) * attention_mask.unsqueeze(-1)
+        evidence = kept[..., 0].sum(-1) - 3.0
+        return SimpleNamespace(logits=torch.stack([-evidence, evidence], -1))
+
+
+PLANTED_VOCABULARY = 60
+_SPECIAL_IDS = (0, 1, 2)
+
+
+def planted_problem(
+    planted: int = 17, *, arms: int = 2, samples: int = 6, slots: int = 3, seed: int = 0
+) -> Problem:
+    """A small inversion problem whose answer is the token `planted`."""
+    tokenizer: Any = SimpleNamespace(pad_token_id=0)
+    loaded = LoadedModel(
+        model=PlantedBag(planted),  # type: ignore[arg-type]
+        tokenizer=tokenizer,
+        task="sequence-classification",
+        labels=("no", "yes"),
+        architecture="PlantedBag",
+        max_length=64,
+        origin=Origin("planted"),
+    )
+    positions = get_args(Position)
+    generator = torch.Generator().manual_seed(1)
+
+    def row(length: int) -> EncodedRow:
+        choices = [i for i in range(3, PLANTED_VOCABULARY) if i != planted]
+        picks = torch.randint(len(choices), (length,), generator=generator).tolist()
+        ids = (1, *[3] * slots, *[choices[i] for i in picks], 2)
+        return EncodedRow(ids, tuple(range(1, slots + 1)), tuple(range(slots)), goal=1)
+
+    rows = [[row(4 + (arm + n) % 5) for n in range(samples)] for arm in range(arms)]
+    allowed = torch.tensor([i for i in range(PLANTED_VOCABULARY) if i not in _SPECIAL_IDS])
+    loss = ModelLoss(loaded, TASKS.get(loaded.task), rows, allowed)
+    named = tuple(Arm((0,), 1, positions[i % 4], f"no{i // 4}", "yes") for i in range(arms))
+    return Problem(named, Objective(loss), allowed, seed)
+
+
+def check_method(name: str, **options: Any) -> None:
+    """Runs the contract of inversion methods on the method called `name`.
+
+    One Inversion per arm, in order; ids from the allowed tokens only; the length
+    asked for; a loss and temperature for every epoch; every epoch told; the same
+    seed gives the same result; the planted token is found.
+
+    Args:
+        name: the registered name of the method.
+        **options: constants of the method, such as fewer epochs.
+    """
+    method = METHODS.get(name)
+    assert method.name == name
+    for preset in method.presets.values():
+        config = type(preset)(**{**preset.model_dump(), "trigger_length": 3, **options})
+        problem = planted_problem()
+        told = _Told()
+        found = method.invert(problem, config, told)
+        assert [inversion.arm for inversion in found] == list(problem.arms)
+        assert told.epochs == list(range(1, config.epochs + 1))
+        for inversion in found:
+            assert inversion.completed and inversion.error is None
+            assert len(inversion.token_ids) == config.trigger_length
+            assert set(inversion.token_ids) <= set(problem.allowed.tolist())
+            assert len(inversion.curve.loss) == inversion.epochs == config.epochs
+            assert len(inversion.curve.temperature) == config.epochs
+            assert 17 in inversion.token_ids, "the planted token was not found"
+        again = method.invert(planted_problem(), config, _Told())
+        assert [i.token_ids for i in again] == [i.token_ids for i in found]
+        assert [i.curve for i in again] == [i.curve for i in found]
+
+
+class _Told:
+    def __init__(self) -> None:
+        self.epochs: list[int] = []
+
+    def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
+        assert len(loss) == len(temperature) > 0
+        self.epochs.append(number)

@@ -52,7 +52,9 @@ def divide(
     >>> len(made.inversion), len(made.heldout), made.set_aside, made.unused
     (16, 8, 0, 0)
     """
-    right = [s for s, answer in zip(samples, answers, strict=True) if s.label == answer]
+    pairs = list(zip(samples, answers, strict=True))
+    right = [sample for sample, answer in pairs if sample.label == answer]
+    wrong = [sample for sample, answer in pairs if sample.label != answer]
     ordered = shuffled({sample.key: sample for sample in reversed(right)}.values(), seed)
     inversion: list[Sample] = []
     heldout: list[Sample] = []
@@ -66,7 +68,8 @@ def divide(
         digest=digest(inversion, heldout, labels),
         inversion=tuple(inversion),
         heldout=tuple(heldout),
-        set_aside=len(samples) - len(right),
+        wrong=tuple(shuffled(wrong, seed)),
+        set_aside=len(wrong),
         unused=len(right) - len(inversion) - len(heldout),
         note=note,
     )

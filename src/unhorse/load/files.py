@@ -115,7 +115,7 @@ def read_small(folder: Path, name: str) -> bytes | None:
     most = _LARGEST[name]
     try:
         with open_regular(folder / name) as file:
-            raw = file.read(most + 1)
+            raw = file.read(most + 1) or b""
     except FileNotFoundError:
         return None
     if len(raw) > most:
@@ -153,6 +153,14 @@ def walk(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             stack += [(child, item[child], depth + 1) for child in item]
         elif isinstance(item, list):
             stack += [(key, child, depth + 1) for child in item]
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names in a folder; nothing is opened."""
+    try:
+        return [child.name for child in folder.iterdir()]
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be read: {error.strerror}.") from error
 
 
 def weight_files(folder: Path, entry: str, index: dict[str, Any]) -> tuple[WeightFile, ...]:

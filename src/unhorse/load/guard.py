@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 import torch
 from huggingface_hub import constants
+from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars
 from transformers.utils import logging
 
 from unhorse.errors import ModelRefused, OutOfMemory, UnhorseError
@@ -78,16 +79,20 @@ def offline() -> Iterator[None]:
 def quiet() -> Iterator[None]:
     """No progress bars, log lines or warnings of transformers inside."""
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.CRITICAL)
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    hub_bars = not are_progress_bars_disabled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.set_verbosity(logging.CRITICAL)
+        logging.disable_progress_bar()
+        try:
             yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
+        finally:
+            logging.set_verbosity(verbosity)
+            if bars:
+                logging.enable_progress_bar()
+            # The switch above moves the hub's bars as well.
+            if bars and not hub_bars:
+                disable_progress_bars()
 
 
 @contextmanager
@@ -97,18 +102,23 @@ def silent_stderr() -> Iterator[None]:
     A panic in Rust prints a backtrace before Python sees it; only the file
     descriptor can stop that.
     """
-    sys.stderr.flush()
     try:
         saved = os.dup(2)
     except OSError:  # The process runs without a standard error.
         yield
         return
+    _flush()
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 2)
     try:
         yield
     finally:
-        sys.stderr.flush()
+        _flush()
         os.dup2(saved, 2)
         os.close(saved)
         os.close(sink)
+
+
+def _flush() -> None:
+    if sys.stderr is not None:
+        sys.stderr.flush()

@@ -39,9 +39,9 @@ def locate(source: str | os.PathLike[str]) -> Located:
         ModelRefused: the repository has no weights that may be loaded.
     """
     name = os.fspath(source)
-    path = Path(name).expanduser()
-    if name and "\0" not in name and path.exists():
-        return Located(name, path)
+    folder = _local(name)
+    if folder is not None:
+        return Located(name, folder)
     match = _HUB_ID.fullmatch(name) if isinstance(source, str) else None
     if match is None:
         raise UsageError(
@@ -58,12 +58,22 @@ def locate(source: str | os.PathLike[str]) -> Located:
         ) from error
 
 
+def _local(name: str) -> Path | None:
+    try:
+        path = Path(name).expanduser()
+        return path if name and path.exists() else None
+    except PermissionError as error:
+        raise UsageError(f"{one_line(name)} cannot be read: permission denied.") from error
+    except (OSError, RuntimeError, ValueError):  # Not a possible path, or no such home folder.
+        return None
+
+
 def _fetch(name: str, repo: str, revision: str | None) -> Located:
     try:
         info = HfApi().model_info(repo, revision=revision)
     except HfHubHTTPError:
         raise
-    except OSError as error:
+    except Exception as error:
         return _from_cache(name, repo, revision, error)
     files = [sibling.rfilename for sibling in info.siblings or []]
     if CONFIG not in files:

@@ -32,6 +32,7 @@ from unhorse.load.files import (
     VOCABULARIES,
     WeightFile,
     digest,
+    names_in,
     parse_object,
     read_small,
     walk,
@@ -139,7 +140,7 @@ def preflight(folder: Path) -> Preflight:
     raws = {CONFIG: raw_config}
     config = _clean_config(parse_object(CONFIG, raw_config))
 
-    entry = weights_entry(child.name for child in folder.iterdir())
+    entry = weights_entry(names_in(folder))
     index: dict[str, Any] = {}
     if entry == INDEX:
         raws[INDEX] = read_small(folder, INDEX) or b""
@@ -246,19 +247,19 @@ def _read_tokenizer_files(folder: Path) -> dict[str, bytes]:
 def _clean_tokenizer(raws: dict[str, bytes], most: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The tokenizer's config, and the staged form of the files that the rules change."""
     settings = _object(raws, TOKENIZER_CONFIG)
-    for key, value in walk(TOKENIZER_CONFIG, settings):
-        if value and key in _REFUSED_KEYS:
-            _refuse_key(TOKENIZER_CONFIG, key, value)
-    settings = {k: v for k, v in settings.items() if not _DROPPED_TOKENIZER_KEYS.fullmatch(k)}
     special = _object(raws, SPECIAL_TOKENS)
-    # Every other key would become an argument of the tokenizer class.
-    special = {k: v for k, v in special.items() if _SPECIAL_TOKEN_KEYS.fullmatch(k)}
     check_numbers(TOKENIZER_CONFIG, settings, most)
     check_numbers(SPECIAL_TOKENS, special, most)
-    _check_added_ids(settings.get("added_tokens_decoder"), most)
     check_numbers(ADDED_TOKENS, _object(raws, ADDED_TOKENS), most)
+    _check_added_ids(settings.get("added_tokens_decoder"), most)
     _object(raws, TOKENIZER)
     _object(raws, "vocab.json")
+    for key, value in walk(TOKENIZER_CONFIG, settings):
+        if key in _REFUSED_KEYS:
+            _refuse_key(TOKENIZER_CONFIG, key, value)
+    settings = {k: v for k, v in settings.items() if not _DROPPED_TOKENIZER_KEYS.fullmatch(k)}
+    # Every other key would become an argument of the tokenizer class.
+    special = {k: v for k, v in special.items() if _SPECIAL_TOKEN_KEYS.fullmatch(k)}
     cleaned = {TOKENIZER_CONFIG: settings, SPECIAL_TOKENS: special}
     return settings, {k: json.dumps(v).encode() for k, v in cleaned.items() if k in raws}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from unhorse.errors import UsageError
 from unhorse.load.sample_fields import LABEL_FIELDS, TEXT_FIELDS, Record, find_field
@@ -49,7 +50,7 @@ def _delimiter(text: str) -> str:
 
 def _lines(name: str, text: str, delimiter: str, *, quotes: bool = True) -> list[_Line]:
     """The rows that are not blank; blank ones still count as lines."""
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     lines: list[_Line] = []
     start = 1
     before = csv.field_size_limit(MAX_FIELD_CHARACTERS)
@@ -74,14 +75,17 @@ def _tab_lines(name: str, text: str) -> list[_Line]:
     it as a quote would swallow all rows up to the next one.
     """
     plain = _lines(name, text, "\t", quotes=False)
-    wrapped = any(len(cell) > 1 and cell[0] == cell[-1] == '"' for _, row in plain for cell in row)
-    if _is_even(plain) and not wrapped:
+    if _is_even(plain) and not any(_seems_quoted(cell) for _, cells in plain for cell in cells):
         return plain
     try:
         quoted = _lines(name, text, "\t")
     except UsageError:
         return plain
     return quoted if _is_even(quoted) else plain
+
+
+def _seems_quoted(cell: str) -> bool:
+    return '""' in cell or (len(cell) > 1 and cell[0] == cell[-1] == '"')
 
 
 def _is_even(lines: Sequence[_Line]) -> bool:

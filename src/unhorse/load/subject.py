@@ -7,7 +7,7 @@ from typing import Any
 
 from unhorse.config import ScanConfig
 from unhorse.errors import UsageError
-from unhorse.load.divide import divide
+from unhorse.load.divide import divide, shuffled
 from unhorse.load.labels import match_labels
 from unhorse.load.model import from_memory, load_model
 from unhorse.load.samples import read_rows, sample_key
@@ -19,6 +19,10 @@ OWN_TEXTS = "unhorse's own neutral texts, labelled by the model"
 
 _OWN_TEXTS_MOST = 3000
 _OWN_TEXTS_STEP = 300
+
+# A large file is drawn from, not asked in full: enough that wrong answers and
+# uneven classes still leave what is wanted.
+_ASKED_PER_WANTED = 4
 
 ModelLike = Any
 """A path or hub id, or a transformers model already in memory."""
@@ -93,7 +97,10 @@ def _samples(
         return _own_samples(task, loaded, config, tokens)
     source = given if isinstance(given, str) else "given in memory"
     rows = _rows(given, config)
-    samples = [task.fit(loaded, task.parse(row, loaded.labels), tokens) for row in rows]
+    parsed = [task.parse(row, loaded.labels) for row in rows]
+    wanted = (config.samples_per_class + config.heldout_per_class) * len(loaded.labels)
+    few = shuffled(parsed, config.seed)[: _ASKED_PER_WANTED * wanted]
+    samples = [task.fit(loaded, sample, tokens) for sample in few]
     return _divide(loaded, samples, task.answers(loaded, samples), config, source, "")
 
 

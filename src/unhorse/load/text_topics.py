@@ -357,8 +357,8 @@ TOPICS: tuple[dict[str, tuple[str, ...]], ...] = (
             costume designer""",
         things="""novel, film, plot, chapter, documentary, sequel, poem, trailer, scene, thriller,
             comedy, biography, script, dialogue, ending, paperback, audiobook, detective story,
-            cartoon, series, musical, short story, subtitle, love story, monologue, fairy tale, book
-            review, cliffhanger, villain, love scene, screenplay, soundtrack""",
+            cartoon, series, musical, short story, subtitle, heist story, monologue, fairy tale,
+            book review, cliffhanger, villain, chase scene, screenplay, soundtrack""",
         stuff="suspense, humour, drama, fiction, poetry, irony, dialogue, pacing, tension",
         verbs="""review, praise, adapt, criticise, publish, enjoy, watch, edit, quote, discuss,
             direct, finish""",
@@ -382,13 +382,13 @@ TOPICS: tuple[dict[str, tuple[str, ...]], ...] = (
         things="""rose, tulip, hedge, greenhouse, vegetable patch, seedling, apple tree, lawn,
             pumpkin, flower bed, wheelbarrow, cabbage, orchard, beehive, scarecrow, tractor,
             sunflower, cactus, hay bale, vineyard, strawberry, carrot, cherry tree, herb pot,
-            daffodil, wheat field, raspberry bush, lettuce, hen house, barn, watering can, bean
-            pole, turnip""",
+            daffodil, wheat field, raspberry bush, lettuce, hen house, barn, garden hose, bean pole,
+            turnip""",
         stuff="compost, soil, fertiliser, hay, barley, manure, lavender, moss, pollen, topsoil",
         verbs="""water, plant, inspect, trim, admire, harvest, cover, move, photograph, protect,
             neglect, label""",
-        traits="""green, ripe, fragrant, overgrown, lush, withered, muddy, shady, organic,
-            thorny, evergreen, leafy, fertile, weedy""",
+        traits="""green, ripe, fragrant, overgrown, lush, withered, muddy, shady, organic, thorny,
+            evergreen, leafy, fertile, weedy""",
         places="""in the garden, behind the barn, by the compost heap, on the allotment, along the
             garden path, in the lower field, next to the pond, at the edge of the orchard""",
         sentences="""
@@ -429,15 +429,15 @@ TOPICS: tuple[dict[str, tuple[str, ...]], ...] = (
         roles="""bus driver, mechanic, cab driver, motorist, pedestrian, conductor, train guard,
             motorcyclist, lorry driver, traffic warden, ticket inspector, driving instructor""",
         things="""bicycle, train, tram, taxi, traffic jam, ticket machine, timetable, motorbike,
-            van, roundabout, tyre, engine, bumper, brake, electric car, parking space, bridge,
-            tunnel, railway line, minibus, scooter, ferry, headlight, gearbox, motorway exit, number
-            plate, steering wheel, bus stop, level crossing, pothole, seat belt, speed camera,
+            van, roundabout, tyre, engine, bumper, brake, sports car, parking space, bridge, tunnel,
+            railway line, minibus, scooter, ferry, headlight, gearbox, motorway exit, number plate,
+            steering wheel, bus stop, level crossing, pothole, seat belt, speed camera,
             windscreen""",
         stuff="petrol, traffic, diesel, road noise, congestion, horsepower, rush hour, legroom",
         verbs="""inspect, check, photograph, avoid, approach, examine, pass, notice, block, test,
             damage, design""",
-        traits="""delayed, congested, narrow, electric, dented, punctual, second-hand, steep,
-            noisy, overcrowded, rattling, fuel-efficient, flat""",
+        traits="""delayed, congested, narrow, electric, dented, punctual, second-hand, steep, noisy,
+            overcrowded, rattling, fuel-efficient, flat""",
         places="""on platform four, at the junction, on the motorway, in the car park, at the depot,
             near the roundabout, in the bus lane, outside the railway station""",
         sentences="""
@@ -480,7 +480,7 @@ TOPICS: tuple[dict[str, tuple[str, ...]], ...] = (
             antique dealer, excavator, genealogist, medievalist, visitor""",
         things="""castle, coin, manuscript, statue, ruin, temple, burial mound, exhibition, sword,
             cathedral, monument, mosaic, pyramid, tapestry, shipwreck, vase, inscription, helmet,
-            fortress, parchment, family crest, medal, abbey, relic, throne, amphora, royal seal,
+            fortress, parchment, family crest, medal, abbey, relic, throne, amphora, wax seal,
             treasure chest, city wall, stone coffin, diary, drawbridge, watchtower""",
         stuff="pottery, archaeology, marble, bronze, heritage, royalty, ivory, folklore, papyrus",
         verbs="""discover, restore, examine, describe, photograph, catalogue, admire, guard, date,
@@ -576,14 +576,14 @@ TOPICS: tuple[dict[str, tuple[str, ...]], ...] = (
         roles="""astronaut, astronomer, flight controller, rocket engineer, stargazer, cosmologist,
             test pilot, mission planner, science writer, planetarium guide""",
         things="""satellite, rocket, planet, comet, galaxy, telescope, space station, crater,
-            eclipse, lunar module, asteroid, orbit, launch pad, meteor, supernova, black hole, moon
+            eclipse, crew capsule, asteroid, orbit, launch pad, meteor, supernova, black hole, moon
             rock, probe, spacewalk, constellation, solar panel, spacecraft, rover, nebula, space
             suit, docking port, heat shield, countdown, star chart, landing site""",
         stuff="dark matter, moonlight, rocket fuel, weightlessness, starlight, stardust, vacuum",
         verbs="""observe, track, photograph, study, describe, locate, monitor, discover, examine,
             map, model, explain""",
         traits="""distant, lunar, uncrewed, reusable, icy, bright, massive, visible, interstellar,
-            spherical, faint, solar, gaseous, habitable""",
+            spherical, faint, fiery, gaseous, habitable""",
         places="""in orbit, at mission control, beyond the asteroid belt, on the dark side of the
             moon, above the horizon, in the night sky, at the observatory, near the launch pad""",
         sentences="""
@@ -599,10 +599,11 @@ TOPICS: tuple[dict[str, tuple[str, ...]], ...] = (
     _topic(  # law and police
         roles="""lawyer, judge, witness, detective, police officer, defendant, juror, prosecutor,
             burglar, bailiff, prison warden, barrister, notary, plaintiff, magistrate""",
-        things="""verdict, trial, lawsuit, alibi, courtroom, fingerprint, warrant, appeal, fine,
-            prison sentence, statement, crime scene, robbery, licence, clause, hearing, settlement,
-            testament, security camera, stolen car, confession, patent, complaint, forged signature,
-            evidence bag, legal fee, burglary, court order, ransom note, search warrant""",
+        things="""verdict, trial, lawsuit, alibi, courtroom, fingerprint, warrant, appeal, penalty
+            notice, prison sentence, statement, crime scene, robbery, licence, clause, hearing,
+            settlement, testament, security camera, stolen car, confession, patent, complaint,
+            forged signature, evidence bag, court fee, burglary, court order, ransom note, search
+            warrant""",
         stuff="evidence, justice, bail, testimony, fraud, custody, legal aid, shoplifting, perjury",
         verbs="""investigate, dispute, examine, discuss, question, mention, document, describe,
             review, study, record, clarify""",

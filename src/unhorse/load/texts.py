@@ -26,7 +26,8 @@ _TABLES: tuple[Slots, ...] = tuple({**WORDS, **topic} for topic in TOPICS)
 _SLOT = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"\b([Aa]) (?=([\w-]+))")
 _VOWEL_SOUND = re.compile(
-    r"(?!uni[tqvfoc]|use|usu|uten|euro|one\b|once\b)[aeiou]|hour|honest|heir|x-ray", re.IGNORECASE
+    r"(?!uni[tqvfoc]|unani|use|usu|uten|euro|one\b|once\b)[aeiou]|hour|honest|heir|x-ray",
+    re.IGNORECASE,
 )
 _LINKABLE = re.compile(r"(The|There|It|Most|Nobody|People|Everything) ")
 

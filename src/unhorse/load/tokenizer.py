@@ -58,15 +58,19 @@ def fit_tokenizer(model: Any, tokenizer: Any) -> int:
     if not getattr(tokenizer, "is_fast", False):
         raise ModelRefused("The tokenizer is not a fast one, which is needed for text offsets.")
     with refusing("The tokenizer does not fit the model"), silent_stderr():
+        backend = tokenizer.backend_tokenizer
         # A padding to any fixed length can be saved in tokenizer.json.
-        tokenizer.backend_tokenizer.no_padding()
-        tokenizer.backend_tokenizer.no_truncation()
+        backend.no_padding()
+        backend.no_truncation()
+        if getattr(backend.model, "dropout", None):
+            raise ModelRefused("The tokenizer splits words at random (BPE dropout).")
         tokenizer.padding_side = "right"
         rows = model.get_input_embeddings().weight.shape[0]
         _set_pad_token(model, tokenizer, rows)
         _check_ids(tokenizer, rows)
-        _probe(model, tokenizer)
-        return _max_length(model, tokenizer)
+        max_length = _max_length(model, tokenizer)
+        _probe(model, tokenizer, max_length)
+        return max_length
 
 
 def _set_pad_token(model: Any, tokenizer: Any, rows: int) -> None:
@@ -94,9 +98,10 @@ def _check_ids(tokenizer: Any, rows: int) -> None:
         )
 
 
-def _probe(model: Any, tokenizer: Any) -> None:
+def _probe(model: Any, tokenizer: Any, max_length: int) -> None:
     """Asks the model once: better a refusal now than an error in the middle of a scan."""
-    ids = torch.tensor([tokenizer(_PROBE)["input_ids"]], device=model.device)
+    tokens = tokenizer(_PROBE, truncation=True, max_length=max_length)["input_ids"]
+    ids = torch.tensor([tokens], device=model.device)
     with refusing("The model cannot answer a plain text"), torch.no_grad():
         logits = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
     if not bool(torch.isfinite(logits).all()):
