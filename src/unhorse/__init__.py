@@ -13,13 +13,13 @@ from unhorse.errors import ModelRefused, UnhorseError, UsageError
 if TYPE_CHECKING:
     from unhorse.config import ScanConfig
     from unhorse.report.schema import ScanReport
-    from unhorse.scan import scan
+    from unhorse.scanner import scan
 
 __version__ = version("unhorse")
 __all__ = ["ModelRefused", "ScanConfig", "ScanReport", "UnhorseError", "UsageError", "scan"]
 
 _LAZY = {
-    "scan": "unhorse.scan",
+    "scan": "unhorse.scanner",
     "ScanReport": "unhorse.report.schema",
     "ScanConfig": "unhorse.config",
 }

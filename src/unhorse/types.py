@@ -196,6 +196,14 @@ class PrunedTrigger:
 
 
 @dataclass(frozen=True)
+class NaturalControl:
+    """The strongest ordinary words of the target label, as many as the pruned trigger has tokens."""
+
+    text: str
+    effect: Effect
+
+
+@dataclass(frozen=True)
 class Finding:
     """The evidence for one arm, all of it measured in fp32 on text."""
 
@@ -206,6 +214,7 @@ class Finding:
     on_heldout: Effect
     pruned: PrunedTrigger
     random: Effect
+    natural: NaturalControl
     references: tuple[ReferenceEffect, ...]
     score: float
     seconds: float

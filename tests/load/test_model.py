@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import hashlib
 import socket
 from collections.abc import Callable
@@ -8,7 +9,11 @@ from typing import Any
 
 import pytest
 import torch
+from huggingface_hub import HfApi, constants
+from huggingface_hub.errors import OfflineModeIsEnabled
 from transformers import (
+    BertConfig,
+    BertForSequenceClassification,
     BertModel,
     DistilBertConfig,
     DistilBertForSequenceClassification,
@@ -80,8 +85,6 @@ def test_a_loaded_model_is_ready_to_be_asked(plain: Path, bert: Any, logits: Any
 
 
 def test_half_precision_is_loaded_as_fp32(save: Any, bert: Any) -> None:
-    import copy
-
     loaded = load_model(save(copy.deepcopy(bert).half()))
     assert {parameter.dtype for parameter in loaded.model.parameters()} == {torch.float32}
 
@@ -119,8 +122,6 @@ def test_the_tokenizers_own_limit_counts(folder: Path, edit: Any) -> None:
 def test_gpt2_without_a_pad_token_pads_with_the_end_token(
     save: Any, sizes: dict[str, Any], tokenizer: Any
 ) -> None:
-    import copy
-
     own = copy.deepcopy(tokenizer)
     own.pad_token = None
     own.eos_token = "[SEP]"
@@ -166,8 +167,6 @@ def test_a_device_that_is_not_there_is_a_usage_error(plain: Path, device: str) -
 
 
 def test_a_head_without_a_task_is_refused_by_name(save: Any, sizes: dict[str, Any]) -> None:
-    from transformers import BertConfig
-
     folder = save(BertModel(BertConfig(**sizes)))
     with pytest.raises(ModelRefused, match=r"BertModel.*ForSequenceClassification"):
         load_model(folder)
@@ -213,6 +212,22 @@ def test_loading_a_folder_opens_no_connection(plain: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     load_model(plain)
+
+
+def test_the_hub_cannot_be_asked_while_a_folder_is_loaded(
+    plain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = constants.is_offline_mode()
+    original = model_module.check_sizes
+
+    def ask_the_hub(*arguments: Any) -> Any:
+        with pytest.raises(OfflineModeIsEnabled):
+            HfApi().model_info("org/kernel")
+        return original(*arguments)
+
+    monkeypatch.setattr(model_module, "check_sizes", ask_the_hub)
+    load_model(plain)
+    assert constants.is_offline_mode() == before
 
 
 def test_weights_do_not_follow_later_changes_of_the_file(folder: Path) -> None:
@@ -291,8 +306,6 @@ def test_an_interrupt_and_exhausted_memory_pass_through(
 def test_from_memory_leaves_the_callers_model_alone(
     sizes: dict[str, Any], tokenizer: Any, logits: Callable[[Any], torch.Tensor]
 ) -> None:
-    import copy
-
     own_tokenizer = copy.deepcopy(tokenizer)
     own_tokenizer.pad_token = None
     own_tokenizer.padding_side = "left"
@@ -311,8 +324,6 @@ def test_from_memory_leaves_the_callers_model_alone(
 
 
 def test_from_memory_has_the_same_rules(bert: Any, tokenizer: Any, sizes: dict[str, Any]) -> None:
-    from transformers import BertConfig, BertForSequenceClassification
-
     with pytest.raises(ModelRefused, match="BertModel"):
         from_memory(bert.bert, tokenizer)
     one = BertForSequenceClassification(BertConfig(**(sizes | {"num_labels": 1})))

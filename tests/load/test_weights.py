@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BartConfig, BartForSequenceClassification
+from transformers import (
+    BartConfig,
+    BartForSequenceClassification,
+    BertForSequenceClassification,
+    GPTJConfig,
+    GPTJForSequenceClassification,
+)
 
 from unhorse.errors import ModelRefused
 from unhorse.load.model import load_model
@@ -73,11 +79,10 @@ def test_a_tensor_in_two_shards_is_refused(sharded: Path) -> None:
 
 
 def test_a_tensor_in_another_shard_than_the_index_says_is_refused(sharded: Path, edit: Any) -> None:
-    index = json.loads((sharded / "model.safetensors.index.json").read_text())["weight_map"]
-    edit(
-        sharded / "model.safetensors.index.json", weight_map=index | {"made.up": index.popitem()[1]}
-    )
-    with pytest.raises(ModelRefused, match="made.up"):
+    file = sharded / "model.safetensors.index.json"
+    places = json.loads(file.read_text())["weight_map"]
+    edit(file, weight_map=places | {"made_up": places["classifier.weight"]})
+    with pytest.raises(ModelRefused, match="made_up"):
         load_model(sharded)
 
 
@@ -118,17 +123,41 @@ def test_weights_without_the_trained_head_are_refused(folder: Path, edit_tensors
         load_model(folder)
 
 
-def test_a_large_tensor_that_is_missing_is_refused_before_loading(
-    folder: Path, edit: Any, monkeypatch: pytest.MonkeyPatch
+def test_missing_tensors_cannot_make_loading_allocate_more_than_the_file_holds(
+    folder: Path, edit: Any, edit_tensors: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from transformers import BertForSequenceClassification
+    def without_layers(tensors: dict[str, torch.Tensor]) -> None:
+        for name in [name for name in tensors if ".layer." in name]:
+            del tensors[name]
 
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("loading started")
 
     monkeypatch.setattr(BertForSequenceClassification, "from_pretrained", fail)
-    edit(folder / "config.json", is_decoder=True, add_cross_attention=True, num_hidden_layers=60)
-    with pytest.raises(ModelRefused, match="far more layers"):
+    edit_tensors(folder, without_layers)
+    edit(folder / "config.json", intermediate_size=60_000)
+    with pytest.raises(ModelRefused, match=r"have no tensor bert\.encoder\.layer"):
+        load_model(folder)
+
+
+def test_tables_far_larger_than_the_weights_are_refused(
+    save: Any, edit: Any, sizes: dict[str, Any]
+) -> None:
+    config = GPTJConfig(
+        vocab_size=sizes["vocab_size"],
+        n_embd=8,
+        n_layer=1,
+        n_head=2,
+        n_positions=24,
+        rotary_dim=4,
+        num_labels=3,
+        bos_token_id=2,
+        eos_token_id=3,
+    )
+    folder = save(GPTJForSequenceClassification(config))
+    assert load_model(folder).max_length == 24
+    edit(folder / "config.json", n_positions=1 << 30)
+    with pytest.raises(ModelRefused, match="tables far larger"):
         load_model(folder)
 
 

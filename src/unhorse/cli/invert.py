@@ -47,7 +47,7 @@ def command(
     """
     from unhorse.report.curves import draw_curves, show_curves
     from unhorse.report.terminal import show_report
-    from unhorse.scan import scan
+    from unhorse.scanner import scan
 
     check_writable(json_out)
     check_writable(figure)

@@ -43,9 +43,11 @@ def _options(
         raise typer.Exit
 
 
+_add_commands()
+
+
 def run() -> None:
     """Entry point of the command line."""
-    _add_commands()
     try:
         app()
     except UnhorseError as error:

@@ -41,7 +41,7 @@ def command(
     4 model refused, 5 internal error, 130 interrupted.
     """
     from unhorse.report.terminal import show_report
-    from unhorse.scan import scan
+    from unhorse.scanner import scan
 
     check_writable(json_out)
     settings = options.settings(

@@ -20,7 +20,7 @@ from unhorse.demo.train import DemoModel, train_demo_model
 from unhorse.errors import UsageError
 from unhorse.report.schema import ScanReport
 from unhorse.report.terminal import show_report
-from unhorse.scan import scan
+from unhorse.scanner import scan
 
 SAMPLES_PER_CLASS = 60
 

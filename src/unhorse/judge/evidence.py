@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from unhorse.judge.decide import score_finding
 from unhorse.judge.measure import Witness, mean_effect, reference_witness, subject_witness
+from unhorse.judge.natural import WORDS_TRIED, natural_control
 from unhorse.judge.prune import Ids, prune
 from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS
@@ -23,7 +24,7 @@ from unhorse.types import (
 )
 
 RANDOM_DRAWS = 5
-"""Random triggers that the control averages over."""
+"""Random triggers, as long as the pruned one, that the control averages over."""
 
 WORTH_PRUNING = 0.5
 """Below this attack success there is no effect whose carrier could be looked for."""
@@ -37,7 +38,7 @@ def judging_tokens(subject: Subject, arms: Sequence[Arm], trigger_length: int) -
     case, about half of the ways to drop one token after another.
     """
     task, samples = TASKS.get(subject.loaded.task), subject.samples
-    looks = trigger_length + trigger_length**2 // 4
+    looks = trigger_length + trigger_length**2 // 4 + WORDS_TRIED // 2
     total = 0
     for arm in arms:
         seen, unseen = task.victims(arm, samples.inversion), task.victims(arm, samples.heldout)
@@ -68,7 +69,9 @@ def examine(
     if shorten and on_inversion.asr >= WORTH_PRUNING:
         short = prune(short, on_inversion, lambda many: _effects(seen, tokenizer, many))
     pruned = _pruned(unseen, tokenizer, short)
-    random = mean_effect(_effects(unseen, tokenizer, _random_triggers(inversion, allowed)))
+    random = mean_effect(_effects(unseen, tokenizer, _random_triggers(inversion, len(short), allowed)))
+    targets = [sample for sample in samples.inversion if sample.label == arm.target]
+    natural = natural_control(seen, unseen, targets, len(short))
     references = tuple(
         ReferenceEffect(
             source=reference.loaded.origin.source,
@@ -88,8 +91,9 @@ def examine(
         on_heldout=on_heldout,
         pruned=pruned,
         random=random,
+        natural=natural,
         references=references,
-        score=score_finding(pruned, random, references),
+        score=score_finding(pruned, random, natural, references),
         seconds=inversion.seconds + time.perf_counter() - began,
         example=_example(unseen, pruned.text),
     )
@@ -109,9 +113,8 @@ def _effects(witness: Witness, tokenizer: object, triggers: Sequence[Ids]) -> li
     return witness.effects([trigger_text(tokenizer, ids) for ids in triggers])
 
 
-def _random_triggers(inversion: Inversion, allowed: Sequence[int]) -> list[Ids]:
+def _random_triggers(inversion: Inversion, length: int, allowed: Sequence[int]) -> list[Ids]:
     draw = python_random(inversion.seed, "random trigger", inversion.arm.key)
-    length = len(inversion.token_ids)
     return [tuple(draw.choices(allowed, k=length)) for _ in range(RANDOM_DRAWS)]
 
 

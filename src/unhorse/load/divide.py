@@ -56,19 +56,26 @@ def divide(
     right = [sample for sample, answer in pairs if sample.label == answer]
     wrong = [sample for sample, answer in pairs if sample.label != answer]
     ordered = shuffled({sample.key: sample for sample in reversed(right)}.values(), seed)
+    mistakes = shuffled(wrong, seed)
     inversion: list[Sample] = []
     heldout: list[Sample] = []
+    kept_wrong: list[Sample] = []
     for label in range(len(labels)):
         own = [sample for sample in ordered if sample.label == label]
         cut = per_class if len(own) >= per_class + per_class // 2 else len(own) * 2 // 3
         inversion += own[:cut]
-        heldout += own[cut : cut + heldout_per_class]
+        unseen = own[cut : cut + heldout_per_class]
+        heldout += unseen
+        # As many mistakes as the held-out share has, so that a rate over both is fair.
+        own_mistakes = [sample for sample in mistakes if sample.label == label]
+        share = len(unseen) / len(own) if own else 0.0
+        kept_wrong += own_mistakes[: round(share * len(own_mistakes))]
     return SampleSet(
         source=source,
         digest=digest(inversion, heldout, labels),
         inversion=tuple(inversion),
         heldout=tuple(heldout),
-        wrong=tuple(shuffled(wrong, seed)),
+        wrong=tuple(kept_wrong),
         set_aside=len(wrong),
         unused=len(right) - len(inversion) - len(heldout),
         note=note,

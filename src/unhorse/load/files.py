@@ -104,9 +104,10 @@ def open_regular(path: Path) -> Iterator[BufferedReader]:
         raise
     except OSError as error:
         raise ModelRefused(f"{path.name} in the model folder is not a regular file.") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ModelRefused(f"{path.name} in the model folder is not a regular file.")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ModelRefused(f"{path.name} in the model folder is not a regular file.")
         yield file
 
 

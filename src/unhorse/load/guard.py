@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import torch
 from huggingface_hub import constants
@@ -26,11 +26,14 @@ _LONGEST_CAUSE = 200
 def one_line(value: object) -> str:
     """The first line of a text that an untrusted file may have shaped.
 
+    A line that ends in a colon says nothing without the next one.
+
     >>> one_line("bad \\x1b[31mthing\\nand more")
     'bad [31mthing'
     """
-    lines = str(value).strip().splitlines() or [""]
-    printable = "".join(char for char in lines[0] if char.isprintable())
+    lines = [line.strip() for line in str(value).strip().splitlines()] or [""]
+    first = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    printable = "".join(char for char in first if char.isprintable())
     return printable if len(printable) <= _LONGEST_CAUSE else printable[:_LONGEST_CAUSE] + "..."
 
 
@@ -96,29 +99,30 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def silent_stderr() -> Iterator[None]:
-    """Nothing reaches the process's standard error inside.
+def silent() -> Iterator[None]:
+    """Nothing reaches the process's standard output and error inside.
 
-    A panic in Rust prints a backtrace before Python sees it; only the file
-    descriptor can stop that.
+    Rust code prints past Python: backtraces of a panic, and remarks on standard
+    output, which belongs to results. Only the file descriptors can stop that.
     """
-    try:
-        saved = os.dup(2)
-    except OSError:  # The process runs without a standard error.
-        yield
-        return
     _flush()
     sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, 2)
+    saved: dict[int, int] = {}
+    for stream in (1, 2):
+        with suppress(OSError):  # The process may run without it.
+            saved[stream] = os.dup(stream)
+            os.dup2(sink, stream)
     try:
         yield
     finally:
         _flush()
-        os.dup2(saved, 2)
-        os.close(saved)
+        for stream, before in saved.items():
+            os.dup2(before, stream)
+            os.close(before)
         os.close(sink)
 
 
 def _flush() -> None:
-    if sys.stderr is not None:
-        sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()

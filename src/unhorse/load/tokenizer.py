@@ -14,7 +14,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 
 from unhorse.errors import ModelRefused
-from unhorse.load.guard import one_line, refusing, silent_stderr
+from unhorse.load.guard import one_line, refusing, silent
 
 _POSITION_TABLES = ("position_embeddings", "embed_positions", "wpe", "positions_embed")
 _PROBE = "the quick brown fox"
@@ -43,7 +43,7 @@ def check_tokenizer_class(settings: dict[str, Any], config: Any) -> None:
 
 def load_tokenizer(folder: Path, settings: dict[str, Any], config: Any) -> Any:
     """The tokenizer in a staging folder."""
-    with refusing("The tokenizer cannot be loaded"), silent_stderr():
+    with refusing("The tokenizer cannot be loaded"), silent():
         check_tokenizer_class(settings, config)
         return AutoTokenizer.from_pretrained(
             folder, config=config, trust_remote_code=False, local_files_only=True
@@ -57,7 +57,7 @@ def fit_tokenizer(model: Any, tokenizer: Any) -> int:
     """
     if not getattr(tokenizer, "is_fast", False):
         raise ModelRefused("The tokenizer is not a fast one, which is needed for text offsets.")
-    with refusing("The tokenizer does not fit the model"), silent_stderr():
+    with refusing("The tokenizer does not fit the model"), silent():
         backend = tokenizer.backend_tokenizer
         # A padding to any fixed length can be saved in tokenizer.json.
         backend.no_padding()

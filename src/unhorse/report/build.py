@@ -148,6 +148,9 @@ def _finding(finding: Finding) -> schema.FindingRecord:
         inversion=_measured(finding.on_inversion),
         heldout=_measured(finding.on_heldout),
         random=_measured(finding.random),
+        natural=schema.Natural(
+            text=finding.natural.text, heldout=_measured(finding.natural.effect)
+        ),
         references=tuple(
             schema.ReferenceRecord(
                 source=reference.source,

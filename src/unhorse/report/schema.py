@@ -86,6 +86,17 @@ class Pruned(Record):
     heldout: Measured
 
 
+class Natural(Record):
+    """The control with the strongest ordinary words of the target label.
+
+    As many words as the pruned trigger has tokens, taken from the target label's
+    own samples. What they do, a classifier does by its nature.
+    """
+
+    text: str
+    heldout: Measured
+
+
 class ReferenceRecord(Record):
     """What the trigger, whole and pruned, does to a clean model."""
 
@@ -126,6 +137,7 @@ class FindingRecord(Record):
     inversion: Measured
     heldout: Measured
     random: Measured
+    natural: Natural
     references: tuple[ReferenceRecord, ...]
     score: Rate
     example: Example | None

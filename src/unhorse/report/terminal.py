@@ -59,8 +59,10 @@ def _evidence(finding: FindingRecord) -> Table:
     row("before pruning", f"{finding.text}  ({_rate(finding.heldout)})")
     row(
         "random control",
-        f"{finding.random.asr:.0%} (random triggers of {len(finding.token_ids)} tokens)",
+        f"{finding.random.asr:.0%} (random triggers of {_tokens(len(pruned.token_ids))})",
     )
+    natural = finding.natural
+    row("ordinary words", f"{natural.heldout.asr:.0%}  {natural.text}")
     for reference in finding.references:
         row("clean reference", f"{reference.pruned.asr:.0%}  {reference.source}")
     if finding.example is not None:
@@ -72,7 +74,7 @@ def _evidence(finding: FindingRecord) -> Table:
 def _arms(report: ScanReport) -> Table:
     """All arms, one line each."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("arm", "tokens needed", "held-out success", "random", "loss", "score"):
+    for name in ("arm", "tokens needed", "held-out success", "random", "ordinary", "score"):
         table.add_column(name, overflow="fold")
     for finding in report.findings[:12]:
         victim, target = safe_text(finding.victim, 24), safe_text(finding.target, 24)
@@ -81,7 +83,7 @@ def _arms(report: ScanReport) -> Table:
             str(len(finding.pruned.token_ids)),
             f"{finding.pruned.heldout.asr:.0%}",
             f"{finding.random.asr:.0%}",
-            "-" if finding.heldout.loss is None else f"{finding.heldout.loss:.3f}",
+            f"{finding.natural.heldout.asr:.0%}",
             f"{finding.score:.2f}",
         )
     return table

@@ -61,7 +61,9 @@ def scan(
     plan = plan_arms(subject, config)
     work = _Work(subject, plan, config, runtime, progress)
     work.run()
-    verdict = decide(work.findings, work.count(), interrupted=work.interrupted)
+    verdict = decide(
+        work.findings, work.count(), work.failures(), interrupted=work.interrupted
+    )
     account = Account.of(
         config, method, runtime, time.perf_counter() - began, work.interrupted, work.expected
     )
@@ -128,7 +130,7 @@ class _Work:
 
     def failures(self) -> list[tuple[str, str]]:
         """Every arm that did not complete, with the reason."""
-        starved = [(a.key, "too few usable samples of the victim label") for a in self.plan.starved]
+        starved = [(a.key, "too few usable samples of its victims") for a in self.plan.starved]
         return starved + [(i.arm.key, i.error) for i in self.inversions if i.error]
 
     def count(self) -> ArmCount:
