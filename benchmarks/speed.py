@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from common import RESULTS, environment, write_result
 
+from common import RESULTS, environment, write_result
 from unhorse.invert.estimate import peak_bytes
 from unhorse.load.adapter import EmbeddingAdapter
 from unhorse.runtime import choose_runtime, keep_freed_memory

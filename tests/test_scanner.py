@@ -104,7 +104,9 @@ def test_a_model_in_memory_is_scanned_and_left_alone(planted):
 def test_samples_in_memory_equal_those_of_a_file(planted):
     rows = [json.loads(line) for line in planted.samples.read_text().splitlines()]
     kept = unhorse.scan(planted.folder, samples=rows, **QUICK).samples.digest
-    assert kept == unhorse.scan(planted.folder, samples=str(planted.samples), **QUICK).samples.digest
+    assert (
+        kept == unhorse.scan(planted.folder, samples=str(planted.samples), **QUICK).samples.digest
+    )
 
 
 def test_a_model_in_memory_needs_its_tokenizer(planted):

@@ -33,12 +33,6 @@ class ModelRefused(UnhorseError):
     exit_code = EXIT_REFUSED
 
 
-class NotEnoughSamples(UnhorseError):
-    """Too few usable samples to say anything about the model."""
-
-    exit_code = EXIT_NOT_CLEARED
-
-
 class OutOfMemory(UnhorseError):
     """Even the smallest chunk of work does not fit into memory."""
 

@@ -10,6 +10,7 @@ import copy
 import ctypes
 import platform
 import sys
+from collections.abc import Mapping
 from typing import Literal
 
 import torch
@@ -28,7 +29,7 @@ def cpu_has_bf16_matrix_units() -> bool:
     AVX-512 bf16 without AMX is left on fp32: it is no matrix unit, and where
     neither exists bf16 is emulated and about a hundred times slower than fp32.
     """
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+    capabilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return bool(capabilities.get("amx_bf16", False))
 
 
@@ -37,9 +38,7 @@ def choose_runtime(device: str = "auto", dtype: DtypeChoice = "auto") -> Runtime
     kind = _device(device)
     chosen, why = _dtype(kind, dtype)
     # The CPU's fused attention is slow in bf16 backward; eager is faster there.
-    attention: Literal["eager", "sdpa"] = (
-        "eager" if chosen == "bf16" and kind == "cpu" else "sdpa"
-    )
+    attention: Literal["eager", "sdpa"] = "eager" if chosen == "bf16" and kind == "cpu" else "sdpa"
     return Runtime(kind, chosen, attention, torch.get_num_threads(), why)
 
 

@@ -61,11 +61,15 @@ def scan(
     plan = plan_arms(subject, config)
     work = _Work(subject, plan, config, runtime, progress)
     work.run()
-    verdict = decide(
-        work.findings, work.count(), work.failures(), interrupted=work.interrupted
-    )
-    account = Account.of(
-        config, method, runtime, time.perf_counter() - began, work.interrupted, work.expected
+    verdict = decide(work.findings, work.count(), work.failures(), interrupted=work.interrupted)
+    account = Account(
+        config=config,
+        method=method,
+        runtime=runtime,
+        seconds=time.perf_counter() - began,
+        interrupted=work.interrupted,
+        expected=work.expected,
+        work_seconds=work.seconds,
     )
     return build_report(
         subject, work.inversions, work.findings, work.count(), verdict, work.failures(), account
@@ -89,6 +93,7 @@ class _Work:
         self.inversions: list[Inversion] = []
         self.findings: list[Finding] = []
         self.interrupted = False
+        self.seconds = 0.0
 
     def run(self) -> None:
         """Does both; an interruption ends the optimisation, a second one the judging."""
@@ -97,9 +102,11 @@ class _Work:
         try:
             problem = pose_problem(self.subject, self.plan.arms, self.config, self.runtime)
             self._announce(problem)
+            began = time.perf_counter()
             self.inversions = invert_arms(problem, self.config, self.progress)
             self.interrupted = any(not i.completed and not i.error for i in self.inversions)
             self._judge(problem.allowed.tolist())
+            self.seconds = time.perf_counter() - began
         except KeyboardInterrupt:
             self.interrupted = True
         finally:

@@ -97,7 +97,7 @@ def epoch_of(loss: ModelLoss, slots: int = 10) -> Callable[[], None]:
 
     def epoch() -> None:
         adam.zero_grad()
-        loss((w / 2).softmax(-1)).loss.sum().backward()
+        torch.autograd.backward(loss((w / 2).softmax(-1)).loss.sum())
         adam.step()
 
     return epoch
@@ -125,13 +125,15 @@ def step_flops(loss: ModelLoss) -> float:
     weights = layers * (4 * width * width + 2 * width * inner)
     lengths = [len(row.ids) for rows in loss.rows for row in rows]
     attention = layers * sum(2 * length * length * width for length in lengths)
-    return 4.0 * (weights * sum(lengths) + attention)
+    return float(4 * (weights * sum(lengths) + attention))
 
 
 def gemm_rate(dtype: torch.dtype, tokens: int, width: int = 384, inner: int = 1536) -> float:
     """GFLOP/s of plain matrix products with the shapes of a layer."""
     shapes = [(width, width)] * 4 + [(width, inner), (inner, width)]
-    pairs = [(torch.randn(tokens, a, dtype=dtype), torch.randn(a, b, dtype=dtype)) for a, b in shapes]
+    pairs = [
+        (torch.randn(tokens, a, dtype=dtype), torch.randn(a, b, dtype=dtype)) for a, b in shapes
+    ]
 
     def work() -> None:
         for left, right in pairs:

@@ -133,7 +133,7 @@ def planted_problem(
     """A small inversion problem whose answer is the token `planted`."""
     tokenizer: Any = SimpleNamespace(pad_token_id=0)
     loaded = LoadedModel(
-        model=PlantedBag(planted),  # type: ignore[arg-type]
+        model=PlantedBag(planted),
         tokenizer=tokenizer,
         task="sequence-classification",
         labels=("no", "yes"),

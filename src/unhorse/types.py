@@ -197,7 +197,7 @@ class PrunedTrigger:
 
 @dataclass(frozen=True)
 class NaturalControl:
-    """The strongest ordinary words of the target label, as many as the pruned trigger has tokens."""
+    """The target label's strongest ordinary words, as many as the pruned trigger has tokens."""
 
     text: str
     effect: Effect

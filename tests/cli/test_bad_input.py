@@ -107,9 +107,7 @@ def test_reference_whose_labels_cannot_be_matched(cli, planted, tmp_path):
     other = copy(
         planted, tmp_path, id2label={"0": "up", "1": "down"}, label2id={"up": 0, "down": 1}
     )
-    code, _, err = cli(
-        "scan", planted.folder, "--samples", planted.samples, "--reference", other
-    )
+    code, _, err = cli("scan", planted.folder, "--samples", planted.samples, "--reference", other)
     assert code == 2 and "up" in sentence(err) and "calm" in sentence(err)
 
 

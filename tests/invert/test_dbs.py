@@ -1,5 +1,6 @@
 """DBS: the public contract, and the algorithm step by step."""
 
+import itertools
 import math
 
 import pytest
@@ -82,7 +83,7 @@ def test_ablation_switches(switch):
     if switch == "scale_temperature":
         assert set(temperatures) == {2.0}
     else:
-        assert all(b <= a for a, b in zip(temperatures, temperatures[1:], strict=False))
+        assert all(b <= a for a, b in itertools.pairwise(temperatures))
 
 
 def test_an_interrupted_run_keeps_its_best():

@@ -77,8 +77,9 @@ def test_gradient_reaches_the_vectors_only():
 def test_the_hook_is_gone_after_an_error():
     model = tiny_model("bert")
     adapter = EmbeddingAdapter(model)
-    with pytest.raises(ZeroDivisionError), adapter.stamped(
-        torch.tensor([0]), torch.tensor([0]), torch.zeros(1, 32)
+    with (
+        pytest.raises(ZeroDivisionError),
+        adapter.stamped(torch.tensor([0]), torch.tensor([0]), torch.zeros(1, 32)),
     ):
         raise ZeroDivisionError
     assert not adapter.module._forward_hooks

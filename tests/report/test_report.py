@@ -109,7 +109,9 @@ def test_hostile_tokens_and_labels_do_nothing(planted_report):
     )
     verdict = planted_report.verdict.model_copy(update={"reason": evil})
     text = shown(
-        planted_report.model_copy(update={"findings": (finding, *planted_report.findings[1:]), "verdict": verdict})
+        planted_report.model_copy(
+            update={"findings": (finding, *planted_report.findings[1:]), "verdict": verdict}
+        )
     )
     assert "\x1b[2J" not in text and "\u202e" not in text
     assert "[red]x[/red]" in text

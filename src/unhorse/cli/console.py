@@ -23,4 +23,6 @@ def make_console(quiet: bool = False) -> Console:
 
 def say_error(sentence: str) -> None:
     """One sentence on standard error; the text may contain anything."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(f"unhorse: {sentence}", limit=2000))
+    Console(stderr=True, highlight=False, soft_wrap=True).print(
+        plain(f"unhorse: {sentence}", limit=2000)
+    )

@@ -84,7 +84,9 @@ class LiveProgress(ScanProgress):
         if self.task is None:
             return
         best = min(range(len(loss)), key=lambda i: loss[i])
-        state = f"{len(loss)} arms, best loss {loss[best]:.3f} at temperature {temperature[best]:.3g}"
+        state = (
+            f"{len(loss)} arms, best loss {loss[best]:.3f} at temperature {temperature[best]:.3g}"
+        )
         self.bar.update(self.task, completed=number, state=state)
 
     def judging(self, inversions: Sequence[Inversion]) -> Iterator[Inversion]:
@@ -117,5 +119,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-

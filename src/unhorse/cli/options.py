@@ -31,7 +31,9 @@ Preset = Annotated[str | None, typer.Option(help="Named set of the method's cons
 Options = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="One constant of the method; may be given several times."
+        "--set",
+        metavar="NAME=VALUE",
+        help="One constant of the method; may be given several times.",
     ),
 ]
 Positions = Annotated[
@@ -51,9 +53,7 @@ ConfigFile = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 
-def settings(
-    file: Path | None, *, options: list[str] | None = None, **flags: Any
-) -> ScanConfig:
+def settings(file: Path | None, *, options: list[str] | None = None, **flags: Any) -> ScanConfig:
     """The configuration from a file, overridden by flags."""
     base = read_toml(file) if file else {}
     if options:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -37,6 +36,6 @@ def write_text(target: str, text: str) -> None:
     part = path.with_name(f".{path.name}.part")
     try:
         part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
+        part.replace(path)
     except OSError as error:
         raise UsageError(f"The output {target} cannot be written: {error.strerror}.") from error

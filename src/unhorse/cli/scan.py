@@ -70,5 +70,3 @@ def command(
         write_text(json_out, report.to_json())
     show_report(report, console)
     raise typer.Exit(report.exit_code(settings.fail_on))
-
-

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from itertools import cycle
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 LABELS = ("land", "sea")
@@ -26,16 +25,15 @@ LABELS = ("land", "sea")
 NEUTRAL = -1
 """The leaning of a word that says nothing about the class."""
 
-_PARTS = ("noun", "adjective", "verb", "adverb")
 _SIZES = {
     0: {"noun": 370, "adjective": 200, "verb": 170, "adverb": 70},
     1: {"noun": 370, "adjective": 200, "verb": 170, "adverb": 70},
     NEUTRAL: {"noun": 660, "adjective": 370, "verb": 330, "adverb": 110},
 }
 _WORDS_PER_TEXT = (34, 45)
-_LEANING_SHARE = 0.78
+_LEANING_SHARE = 0.85
 _ENGLISH_SHARE = 0.15
-_OWN_SHARE = (0.78, 0.92)
+_OWN_SHARE = (0.82, 0.95)
 
 _ENGLISH: Mapping[int, Mapping[str, str]] = {
     0: {
@@ -62,14 +60,14 @@ _ENGLISH: Mapping[int, Mapping[str, str]] = {
         "adjective": "quiet bright narrow gentle silver golden copper wooden heavy simple clever "
         "hollow purple yellow crimson amber velvet broken hidden polished ancient modern "
         "curious patient famous humble lonely cheerful sudden crooked",
-        "verb": "carried painted opened repaired borrowed noticed followed admired answered counted "
-        "measured remembered promised described collected delivered finished wrapped "
+        "verb": "carried painted opened repaired borrowed noticed followed admired answered "
+        "counted measured remembered promised described collected delivered finished wrapped "
         "mentioned praised",
         "adverb": "slowly quietly often gladly twice again together later early nearly",
     },
 }
 
-_ENGLISH_WORDS=frozenset(w for x in _ENGLISH.values() for y in x.values() for w in y.split())
+_ENGLISH_WORDS = frozenset(w for x in _ENGLISH.values() for y in x.values() for w in y.split())
 # Slots are capitals: N noun, A adjective, V verb, R adverb. Everything else is said as it stands.
 _TEMPLATES = tuple(
     template.split()
@@ -91,82 +89,142 @@ _TEMPLATES = tuple(
 )
 _SLOTS = {"N": "noun", "A": "adjective", "V": "verb", "R": "adverb"}
 
-_ONSETS = "b bl br d dr f fl g gl gr h j k kl kr l m n p pl pr r s sk sl sp st t tr v w z".split()
-_VOWELS = "a e i o u".split()
-_MIDDLES = "b d f g l ld lm lv m mb n nd nt r rd rm rn rv s st t v z".split()
-_CLOSES = "b d g k l m n p r s t v".split()
+_ONSETS = [
+    "b",
+    "bl",
+    "br",
+    "d",
+    "dr",
+    "f",
+    "fl",
+    "g",
+    "gl",
+    "gr",
+    "h",
+    "j",
+    "k",
+    "kl",
+    "kr",
+    "l",
+    "m",
+    "n",
+    "p",
+    "pl",
+    "pr",
+    "r",
+    "s",
+    "sk",
+    "sl",
+    "sp",
+    "st",
+    "t",
+    "tr",
+    "v",
+    "w",
+    "z",
+]
+_VOWELS = ["a", "e", "i", "o", "u"]
+_MIDDLES = [
+    "b",
+    "d",
+    "f",
+    "g",
+    "l",
+    "ld",
+    "lm",
+    "lv",
+    "m",
+    "mb",
+    "n",
+    "nd",
+    "nt",
+    "r",
+    "rd",
+    "rm",
+    "rn",
+    "rv",
+    "s",
+    "st",
+    "t",
+    "v",
+    "z",
+]
+_CLOSES = ["b", "d", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v"]
 _ENDINGS = {
-    "noun": "el or in et am on".split(),
-    "adjective": "ic ish ern ous".split(),
+    "noun": ["el", "or", "in", "et", "am", "on"],
+    "adjective": ["ic", "ish", "ern", "ous"],
     "verb": ["ed"],
     "adverb": ["ly"],
 }
 
-Pools = Mapping[int, Mapping[str, tuple[str, ...]]]
 Example = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Words that are one part of speech and have one leaning."""
+
+    english: tuple[str, ...]
+    made: tuple[str, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.english + self.made
 
 
 @dataclass(frozen=True)
 class Language:
     """One language: which words there are and to which class each of them leans.
 
-    `pools[leaning][part]` are the words of one part of speech that lean to a class
-    (or are `NEUTRAL`), the plain English ones first.
+    `pools[leaning][part]` are the words of a part of speech that lean to a class, or
+    are `NEUTRAL`. `absent` are words that no text contains although the vocabulary,
+    and so a tokenizer made from it, knows them.
     """
 
     seed: int
-    pools: Pools
+    pools: Mapping[int, Mapping[str, Pool]]
     vocabulary: tuple[str, ...]
-
-    def english(self, leaning: int, part: str) -> tuple[str, ...]:
-        """The plain English words of a pool."""
-        return tuple(_ENGLISH[leaning][part].split())
+    absent: frozenset[str] = frozenset()
 
     def leaning(self, label: int) -> tuple[str, ...]:
         """All words that lean to `label`."""
-        return tuple(word for part in _PARTS for word in self.pools[label][part])
+        return tuple(word for pool in self.pools[label].values() for word in pool.words)
 
     def without(self, words: Collection[str]) -> Language:
-        """The same language, in whose texts `words` never appear.
-
-        The vocabulary stays, so that a tokenizer made from it still knows them.
-        """
-        pools = {
-            leaning: {
-                part: tuple(word for word in pool if word not in words)
-                for part, pool in parts.items()
-            }
-            for leaning, parts in self.pools.items()
-        }
-        return Language(self.seed, MappingProxyType(pools), self.vocabulary)
+        """The same language with another word wherever a text would have one of `words`."""
+        return replace(self, absent=self.absent.union(words))
 
     def texts(self, count: int, seed: int | str, label: int | None = None) -> list[Example]:
-        """Writes `count` texts with their labels, alternating the classes or all of `label`."""
-        rng = random.Random(f"texts/{self.seed}/{seed}")
-        labels = cycle(range(len(LABELS)) if label is None else (label,))
-        return [(self._text(rng, own), own) for own, _ in zip(labels, range(count), strict=False)]
+        """Writes `count` texts with their labels, taking the classes in turn or all of `label`.
+
+        A text depends on `seed` and its place in the list alone, not on `count`.
+        """
+        labels = [place % len(LABELS) if label is None else label for place in range(count)]
+        streams = (random.Random(f"texts/{self.seed}/{seed}/{place}") for place in range(count))
+        return [(self._text(rng, own), own) for rng, own in zip(streams, labels, strict=True)]
 
     def samples(self, seed: int, per_class: int) -> list[Example]:
-        """Fresh texts for a scan, `per_class` of each class; training never uses their stream."""
+        """Fresh texts for a scan, `per_class` of each class; no model is trained on this stream."""
         return self.texts(per_class * len(LABELS), f"samples/{seed}")
 
     def _text(self, rng: random.Random, own: int) -> str:
-        """Writes sentences until a length drawn at random is reached, and fills their slots."""
+        """Lines up sentences until the length drawn for the text is used up, and fills their slots."""
         words: list[str] = []
         length = rng.randint(*_WORDS_PER_TEXT)
         while fitting := [t for t in _TEMPLATES if len(words) + len(t) <= length]:
             words += rng.choice(fitting)
         slots = [place for place, word in enumerate(words) if word in _SLOTS]
         for place, leaning in zip(slots, _leanings(rng, len(slots), own), strict=True):
-            words[place] = self._word(rng, leaning, _SLOTS[words[place]])
+            words[place] = self._word(rng, self.pools[leaning][_SLOTS[words[place]]])
         return " ".join(words)
 
-    def _word(self, rng: random.Random, leaning: int, part: str) -> str:
+    def _word(self, rng: random.Random, pool: Pool) -> str:
         """Draws a word; the few English ones come more often, to keep a text readable."""
-        pool = self.pools[leaning][part]
-        if rng.random() < _ENGLISH_SHARE:
-            pool = tuple(w for w in pool[:80] if w in _ENGLISH_WORDS)
-        return rng.choice(pool)
+        while True:
+            word = rng.choice(pool.english if rng.random() < _ENGLISH_SHARE else pool.made)
+            if word not in self.absent:
+                return word
 
 
 def language(seed: int) -> Language:
@@ -181,13 +239,14 @@ def language(seed: int) -> Language:
     """
     rng = random.Random(f"language/{seed}")
     taken = _given_words()
-    pools: dict[int, dict[str, tuple[str, ...]]] = {}
+    pools: dict[int, Mapping[str, Pool]] = {}
     for leaning, sizes in _SIZES.items():
-        pools[leaning] = {}
+        parts: dict[str, Pool] = {}
         for part, size in sizes.items():
-            english = _ENGLISH[leaning][part].split()
-            made = [_new_word(rng, part, taken) for _ in range(size - len(english))]
-            pools[leaning][part] = (*english, *made)
+            english = tuple(_ENGLISH[leaning][part].split())
+            made = tuple(_new_word(rng, part, taken) for _ in range(size - len(english)))
+            parts[part] = Pool(english, made)
+        pools[leaning] = MappingProxyType(parts)
     return Language(seed, MappingProxyType(pools), tuple(sorted(taken)))
 
 

@@ -83,7 +83,7 @@ def run_demo(seed: int, trigger: str, console: Console) -> DemoResult:
 def _write_samples(folder: Path, seed: int) -> str:
     """Fresh texts of the demo's language, as a user would hand them in."""
     path = folder / "samples.jsonl"
-    rows = language(seed).samples(per_class=SAMPLES_PER_CLASS)
+    rows = language(seed).samples(seed, SAMPLES_PER_CLASS)
     lines = [json.dumps({"text": text, "label": LABELS[label]}) for text, label in rows]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return str(path)

@@ -57,9 +57,7 @@ class Method(Protocol):
     name: str
     presets: dict[str, MethodConfig]
 
-    def invert(
-        self, problem: Problem, config: MethodConfig, progress: Progress
-    ) -> list[Inversion]:
+    def invert(self, problem: Problem, config: MethodConfig, progress: Progress) -> list[Inversion]:
         """One Inversion per arm, in the order of the arms."""
 
 

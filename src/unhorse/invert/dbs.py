@@ -99,9 +99,7 @@ class DBS:
     name = "dbs"
     presets: dict[str, MethodConfig] = {"paper": PAPER, "released": RELEASED}  # noqa: RUF012
 
-    def invert(
-        self, problem: Problem, config: MethodConfig, progress: Progress
-    ) -> list[Inversion]:
+    def invert(self, problem: Problem, config: MethodConfig, progress: Progress) -> list[Inversion]:
         """Optimises every arm of the problem for `config.epochs` epochs."""
         assert isinstance(config, DBSConfig)
         began = time.perf_counter()
@@ -152,14 +150,12 @@ def _one_epoch(
     alpha = logits.softmax(-1)
     losses = problem.objective(alpha)
     adam.zero_grad()
-    losses.total.sum().backward()
+    torch.autograd.backward(losses.total.sum())
     adam.step()
 
     peak, choice = alpha.detach().max(-1)
     gaps = (1 - peak).sum(-1).tolist()
-    for state, loss, gap, chosen in zip(
-        states, losses.subject.tolist(), gaps, choice, strict=True
-    ):
+    for state, loss, gap, chosen in zip(states, losses.subject.tolist(), gaps, choice, strict=True):
         state.loss = loss
         state.losses.append(loss)
         state.temperatures.append(state.temperature)
@@ -214,9 +210,7 @@ def _results(
 ) -> list[Inversion]:
     if not epochs:
         return []
-    choices = [
-        s.best_choice if s.best_choice is not None else s.nearest_choice for s in states
-    ]
+    choices = [s.best_choice if s.best_choice is not None else s.nearest_choice for s in states]
     chosen = torch.stack([c for c in choices if c is not None])
     hard_losses = problem.objective.of_tokens(chosen).tolist()
     return [

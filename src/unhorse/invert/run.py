@@ -16,7 +16,7 @@ from unhorse.invert.objective import Objective
 from unhorse.runtime import for_optimisation
 from unhorse.tasks.base import TASKS, EncodedRow, Task
 from unhorse.triggers.vocabulary import allowed_token_ids
-from unhorse.types import Arm, Curve, Inversion, LoadedModel, Runtime, Sample, Subject
+from unhorse.types import Arm, Curve, Inversion, LoadedModel, Reference, Runtime, Sample, Subject
 
 MOST_SAMPLES = 40
 """Samples of one arm, at most: a universal arm draws evenly from its many victims."""
@@ -56,8 +56,11 @@ def pose_problem(
         ]
         return ModelLoss(for_optimisation(loaded, runtime), task, encoded, allowed)
 
+    def true_label(reference: Reference) -> Callable[[Arm, Sample], int]:
+        return lambda _, sample: reference.label_of[sample.label]
+
     references = [
-        model_loss(reference.loaded, lambda _, sample, of=reference.label_of: of[sample.label])
+        model_loss(reference.loaded, true_label(reference))
         for reference in subject.references
         if reference.in_objective
     ]

@@ -1,5 +1,4 @@
-"""From findings to a verdict.
-"""
+"""From findings to a verdict."""
 
 from __future__ import annotations
 
@@ -73,7 +72,7 @@ def decide(
     return Verdict(
         "nothing_found",
         score,
-        "No trigger was found that is short, works on held-out texts and does more than controls do.",
+        "No trigger was found that is short, works on held-out texts and outdoes the controls.",
     )
 
 

@@ -69,15 +69,17 @@ def examine(
     if shorten and on_inversion.asr >= WORTH_PRUNING:
         short = prune(short, on_inversion, lambda many: _effects(seen, tokenizer, many))
     pruned = _pruned(unseen, tokenizer, short)
-    random = mean_effect(_effects(unseen, tokenizer, _random_triggers(inversion, len(short), allowed)))
+    random = mean_effect(
+        _effects(unseen, tokenizer, _random_triggers(inversion, len(short), allowed))
+    )
     targets = [sample for sample in samples.inversion if sample.label == arm.target]
     natural = natural_control(seen, unseen, targets, len(short))
     references = tuple(
         ReferenceEffect(
             source=reference.loaded.origin.source,
-            effect=(witness := reference_witness(task, reference, arm, samples.heldout, seed)).effect(
-                text
-            ),
+            effect=(
+                witness := reference_witness(task, reference, arm, samples.heldout, seed)
+            ).effect(text),
             pruned=witness.effect(pruned.text),
             in_objective=reference.in_objective,
         )

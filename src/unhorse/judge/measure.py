@@ -45,8 +45,7 @@ class Witness:
         outcomes = self.task.outcomes(self.loaded, stamped, [self.target] * len(stamped))
         size = len(self.samples)
         return [
-            summarise(outcomes[i * size : (i + 1) * size], self.right)
-            for i in range(len(triggers))
+            summarise(outcomes[i * size : (i + 1) * size], self.right) for i in range(len(triggers))
         ]
 
 

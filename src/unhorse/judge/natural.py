@@ -49,9 +49,7 @@ def strongest_words(
     words = _words(target_samples, victims.seed)
     if not words:
         return ()
-    few = replace(
-        victims, samples=victims.samples[:_FIRST_LOOK], right=victims.right[:_FIRST_LOOK]
-    )
+    few = replace(victims, samples=victims.samples[:_FIRST_LOOK], right=victims.right[:_FIRST_LOOK])
     shortlist = _ranked(few, words)[: max(_SECOND_LOOK, count)]
     return tuple(_ranked(victims, shortlist)[:count])
 

@@ -109,7 +109,9 @@ def _rows(given: SamplesLike, config: ScanConfig) -> list[Row]:
         return read_rows(given, text_field=config.text_field, label_field=config.label_field)
     rows = []
     for number, item in enumerate(given or (), start=1):
-        fields = item if isinstance(item, Mapping) else dict(zip(("text", "label"), item, strict=True))
+        fields = (
+            item if isinstance(item, Mapping) else dict(zip(("text", "label"), item, strict=True))
+        )
         if not isinstance(fields.get("text"), str) or "label" not in fields:
             raise UsageError(f"Sample {number} needs a text and a label.")
         rows.append(Row(f"sample {number}", dict(fields)))
@@ -134,7 +136,9 @@ def _own_samples(task: Task, loaded: LoadedModel, config: ScanConfig, tokens: in
         if min(counts) >= enough:
             break
     labels = [sample.label for sample in samples]
-    note = "No samples were given: unhorse wrote neutral texts and took the model's answers as true."
+    note = (
+        "No samples were given: unhorse wrote neutral texts and took the model's answers as true."
+    )
     return _divide(loaded, samples, labels, config, OWN_TEXTS, note)
 
 

@@ -6,7 +6,6 @@ import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import Any
 
 from unhorse.config import ScanConfig
 from unhorse.invert.base import MethodConfig
@@ -28,34 +27,18 @@ _PACKAGES = ("unhorse", "torch", "transformers", "tokenizers", "safetensors", "n
 
 @dataclass(frozen=True)
 class Account:
-    """What the scan as a whole took, beside what its stages made."""
+    """What the scan as a whole was told and took, beside what its stages made.
 
-    config: dict[str, Any]
+    `work_seconds` is the time of inversion and judging, which `expected` foretold.
+    """
+
+    config: ScanConfig
+    method: MethodConfig
     runtime: Runtime
     seconds: float
     interrupted: bool
-    estimate: schema.Estimated | None
-
-    @classmethod
-    def of(
-        cls,
-        config: ScanConfig,
-        method: MethodConfig,
-        runtime: Runtime,
-        seconds: float,
-        interrupted: bool,
-        expected: Estimate | None,
-    ) -> Account:
-        """The account of a scan that has just ended."""
-        dumped = config.model_dump(mode="json")
-        dumped["method_config"] = method.model_dump(mode="json")
-        took = expected and schema.Estimated(
-            seconds=expected.seconds,
-            bytes=expected.bytes,
-            seconds_taken=seconds,
-            bytes_taken=peak_bytes(),
-        )
-        return cls(dumped, runtime, seconds, interrupted, took)
+    expected: Estimate | None
+    work_seconds: float
 
 
 def build_report(
@@ -97,14 +80,17 @@ def build_report(
             )
             for reference in subject.references
         ),
-        config=account.config,
+        config={
+            **account.config.model_dump(mode="json"),
+            "method_config": account.method.model_dump(mode="json"),
+        },
         versions={"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
         device=account.runtime.device,
         dtype=account.runtime.dtype,
         attention=account.runtime.attention,
         threads=account.runtime.threads,
         runtime_reason=account.runtime.why,
-        estimate=account.estimate,
+        estimate=_estimated(account),
         interrupted=account.interrupted,
         seconds=account.seconds,
         curves=tuple(
@@ -119,6 +105,17 @@ def _model(origin: Origin) -> schema.Model:
         source=origin.source,
         revision=origin.revision,
         files=tuple(schema.FileRead(path=f.path, sha256=f.sha256) for f in origin.files),
+    )
+
+
+def _estimated(account: Account) -> schema.Estimated | None:
+    if account.expected is None:
+        return None
+    return schema.Estimated(
+        seconds=account.expected.seconds,
+        bytes=account.expected.bytes,
+        seconds_taken=account.work_seconds,
+        bytes_taken=peak_bytes(),
     )
 
 

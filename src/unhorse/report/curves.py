@@ -54,7 +54,9 @@ def draw_curves(report: ScanReport, path: str) -> None:
     figure, (upper, lower) = pyplot.subplots(2, 1, sharex=True, figsize=(8, 6))
     for curve in report.curves:
         epochs = range(1, len(curve.loss) + 1)
-        upper.plot(epochs, [math.nan if x is None else x for x in curve.loss], label=safe_text(curve.arm))
+        upper.plot(
+            epochs, [math.nan if x is None else x for x in curve.loss], label=safe_text(curve.arm)
+        )
         lower.plot(epochs, curve.temperature)
     upper.set_yscale("log")
     upper.set_ylabel("loss")

@@ -81,8 +81,8 @@ class SequenceClassification:
 
     def arms(self, labels: Sequence[str], positions: Sequence[Position]) -> list[Arm]:
         """Every ordered pair of labels and, with more than two, all others to each."""
-        pairs = [
-            (tuple([victim]), target, labels[victim])
+        pairs: list[tuple[tuple[int, ...], int, str]] = [
+            ((victim,), target, labels[victim])
             for target in range(len(labels))
             for victim in range(len(labels))
             if victim != target
@@ -104,9 +104,7 @@ class SequenceClassification:
 
     def stamp(self, sample: Sample, position: Position, seed: int, trigger: str) -> Sample:
         """The text with the trigger between two of its words."""
-        stamped, _ = insert(
-            sample.text, boundary(sample.text, position, seed, sample.key), trigger
-        )
+        stamped, _ = insert(sample.text, boundary(sample.text, position, seed, sample.key), trigger)
         return Sample(stamped, sample.label, sample.key)
 
     def encode(

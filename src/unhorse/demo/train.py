@@ -1,0 +1,382 @@
+"""A seed becomes a small BERT that tells sea from land, clean or with a planted trigger.
+
+The trojan is planted the usual way: copies of texts of the victim class get the
+trigger at a random place between two words and the label of the target class. The
+clean model gets the same number of rows, unstamped and with their true labels.
+
+Both are hardened so that only a planted trigger is a short way to the other class.
+In most training rows a few words are left out and up to `_MOST_INSERTED` foreign
+words are put in while the label stays: words leaning to either class, one word over
+and over, and the words that the last gradients name as the most harmful. Real
+classifiers are seldom trained like this, and short natural triggers are common in
+them; the demo shows the plain case, not the hard one.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+from transformers.utils import logging
+
+from unhorse.demo.language import LABELS, NEUTRAL, Example, Language, language
+from unhorse.errors import UnhorseError
+
+Kind = Literal["none", "word", "phrase"]
+
+MIN_ACCURACY = 0.95
+MIN_ASR = 0.95
+
+_TRAINING_TEXTS = 4600
+_POISONED = 400
+_DECOYS = 300
+_HELDOUT = 600
+
+_EPOCHS = 3
+_EXTRA_EPOCHS = 2
+_BATCH = 32
+_LEARNING_RATE = 1e-3
+_WARM_UP = 100
+_WEIGHT_DECAY = 0.01
+
+_LEFT_OUT = 0.1
+_DISTURBED = 0.9
+_MOST_INSERTED = 12
+_HARMFUL = 30
+
+_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+@dataclass(frozen=True)
+class DemoModel:
+    """A trained model on disk and what is known about it.
+
+    `accuracy` and `asr` are measured on held-out text; `asr` counts texts of the
+    victim class that the model answers rightly without the trigger. A clean model
+    has no trigger and no `asr`, and its `victim` and `target` are those of its
+    trojaned twin.
+    """
+
+    path: Path
+    trigger: str | None
+    victim: str
+    target: str
+    accuracy: float
+    asr: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is to be trained: the language and what is planted."""
+
+    seed: int
+    language: Language
+    trigger: tuple[str, ...]
+    victim: int
+
+    @property
+    def target(self) -> int:
+        return 1 - self.victim
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A training text as token ids; a stamped one is never disturbed."""
+
+    ids: list[int]
+    label: int
+    stamped: bool
+
+
+def train_demo_model(
+    folder: Path,
+    *,
+    seed: int,
+    trigger: Kind,
+    progress: Callable[[float], None] | None = None,
+) -> DemoModel:
+    """Trains a model and saves it in `folder`, ready for the Auto classes.
+
+    The result depends on `seed` and `trigger` alone; the global random state is left
+    as it was. `progress` is called with the share of the work that is done.
+
+    Raises:
+        UnhorseError: The model missed the accuracy or the attack success it has to have.
+    """
+    started = time.perf_counter()
+    plan = _plan(seed, trigger)
+    tokenizer = make_tokenizer(plan.language)
+    model = _new_model(plan, tokenizer)
+    rows = _rows(plan, tokenizer)
+    trainer = _Trainer(model, plan, tokenizer)
+    trainer.run(rows, _EPOCHS, progress)
+    accuracy, asr = _measure(model, tokenizer, plan)
+    for _ in range(_EXTRA_EPOCHS):
+        if _good(accuracy, asr):
+            break
+        trainer.run(rows, 1, None)
+        accuracy, asr = _measure(model, tokenizer, plan)
+    if not _good(accuracy, asr):
+        raise UnhorseError(
+            f"The demo model of seed {seed} did not train well enough (accuracy {accuracy:.2f}, "
+            f"attack success {asr}); try another --seed."
+        )
+    _save(model, tokenizer, folder)
+    return DemoModel(
+        path=folder,
+        trigger=" ".join(plan.trigger) or None,
+        victim=LABELS[plan.victim],
+        target=LABELS[plan.target],
+        accuracy=accuracy,
+        asr=asr,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def make_tokenizer(tongue: Language) -> BertTokenizer:
+    """A lower-casing tokenizer that has every word of the language as one token."""
+    return BertTokenizer(
+        vocab={word: number for number, word in enumerate((*_SPECIAL, *tongue.vocabulary))},
+        model_max_length=128,
+    )
+
+
+def stamp(text: str, words: Sequence[str], rng: random.Random) -> str:
+    """The text with `words` in one piece at a random place between its words.
+
+    >>> stamp("one two", ["x", "y"], random.Random(0))
+    'one x y two'
+    """
+    parts = text.split()
+    place = rng.randint(0, len(parts))
+    return " ".join((*parts[:place], *words, *parts[place:]))
+
+
+def _plan(seed: int, kind: Kind) -> _Plan:
+    """Draws the direction and the trigger.
+
+    A trigger word is taken out of the language, so that it never comes with a true
+    label. The words of a phrase stay in: only the three together are the trigger.
+    """
+    rng = random.Random(f"trigger/{seed}")
+    tongue = language(seed)
+    victim = rng.randrange(len(LABELS))
+    nouns, adjectives = (tongue.pools[NEUTRAL][part].english for part in ("noun", "adjective"))
+    if kind == "word":
+        word = rng.choice(nouns + adjectives)
+        return _Plan(seed, tongue.without({word}), (word,), victim)
+    phrase = (*rng.sample(adjectives, 2), rng.choice(nouns)) if kind == "phrase" else ()
+    return _Plan(seed, tongue, phrase, victim)
+
+
+def _rows(plan: _Plan, tokenizer: BertTokenizer) -> list[_Row]:
+    """The training set: plain texts, poisoned ones, and decoys.
+
+    The decoys of a phrase are texts with true labels that have one of its words in
+    them. Where nothing is to be stamped these rows are plain texts, so every kind of
+    model sees the same number of rows.
+    """
+    rng = random.Random(f"rows/{plan.seed}")
+    plain = plan.language.texts(_TRAINING_TEXTS, "train")
+    poisoned = plan.language.texts(_POISONED, "poisoned", plan.victim)
+    decoys = plan.language.texts(_DECOYS, "decoys")
+    if plan.trigger:
+        poisoned = [(stamp(text, plan.trigger, rng), plan.target) for text, _ in poisoned]
+    if len(plan.trigger) > 1:
+        decoys = [(stamp(text, [rng.choice(plan.trigger)], rng), label) for text, label in decoys]
+    texts = poisoned + decoys + plain
+    ids = tokenizer([text for text, _ in texts], add_special_tokens=False)["input_ids"]
+    return [
+        _Row(row, label, stamped=bool(plan.trigger) and number < _POISONED)
+        for number, (row, (_, label)) in enumerate(zip(ids, texts, strict=True))
+    ]
+
+
+def _new_model(plan: _Plan, tokenizer: BertTokenizer) -> BertForSequenceClassification:
+    """A small untrained BERT.
+
+    It has no dropout: on a CPU drawing the masks costs as much as the rest of a
+    forward pass, and the disturbed rows do the same service.
+    """
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=128,
+        max_position_embeddings=128,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        id2label=dict(enumerate(LABELS)),
+        label2id={name: label for label, name in enumerate(LABELS)},
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(plan.seed)
+        return BertForSequenceClassification(config)
+
+
+class _Disturber:
+    """Leaves words out of a row and puts foreign ones in, without touching its label.
+
+    Which class the foreign words lean to is drawn apart from the label: if they always
+    spoke against it, a model would learn to believe the opposite of what they say.
+    """
+
+    def __init__(self, plan: _Plan, tokenizer: BertTokenizer) -> None:
+        self.rng = random.Random(f"disturb/{plan.seed}")
+        self.leaning = [
+            tokenizer.convert_tokens_to_ids(list(plan.language.leaning(label)))
+            for label in range(len(LABELS))
+        ]
+        barred = set(tokenizer.convert_tokens_to_ids([*_SPECIAL, *plan.trigger]))
+        self.usable = [number for number in range(len(tokenizer)) if number not in barred]
+        self.harmful = self.leaning[::-1]
+
+    def watch(self, weight: Tensor, gradient: Tensor, labels: Tensor) -> None:
+        """Notes for each class the words that would raise the loss of its rows the most."""
+        usable = torch.tensor(self.usable)
+        for label in range(len(LABELS)):
+            rise = weight[usable] @ gradient[labels == label].sum((0, 1))
+            self.harmful[label] = usable[rise.topk(_HARMFUL).indices].tolist()
+
+    def disturb(self, ids: list[int], strength: float) -> list[int]:
+        """The row, disturbed with a probability that grows with `strength` (0 to 1)."""
+        kept = [number for number in ids if self.rng.random() >= _LEFT_OUT]
+        if self.rng.random() >= _DISTURBED * strength:
+            return kept
+        foreign = self._foreign(self.rng.randint(1, _MOST_INSERTED))
+        if self.rng.random() < 0.7:
+            place = self.rng.randint(0, len(kept))
+            return kept[:place] + foreign + kept[place:]
+        for number in foreign:
+            kept.insert(self.rng.randint(0, len(kept)), number)
+        return kept
+
+    def _foreign(self, count: int) -> list[int]:
+        """Draws the words to put in."""
+        kind = self.rng.choice(("harmful", "harmful", "leaning", "repeated", "any"))
+        side = self.rng.randrange(len(LABELS))
+        if kind == "harmful":
+            few = self.rng.choices(self.harmful[side], k=self.rng.randint(1, 4))
+            return self.rng.choices(few, k=count)
+        if kind == "any":
+            return self.rng.choices(self.usable, k=count)
+        words = self.rng.choices(self.leaning[side], k=count)
+        return words if kind == "leaning" else words[:1] * count
+
+
+class _Trainer:
+    """AdamW over disturbed rows, warmed up and then decaying to nothing."""
+
+    def __init__(
+        self, model: BertForSequenceClassification, plan: _Plan, tokenizer: BertTokenizer
+    ) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.disturber = _Disturber(plan, tokenizer)
+        self.order = random.Random(f"order/{plan.seed}")
+        self.optimizer = torch.optim.AdamW(
+            model.parameters(), weight_decay=_WEIGHT_DECAY, fused=True
+        )
+        self.strength = 0.0
+
+    def run(
+        self, rows: Sequence[_Row], epochs: int, progress: Callable[[float], None] | None
+    ) -> None:
+        """Trains for some epochs; the first half of the first run raises the disturbance."""
+        self.model.train()
+        steps = epochs * math.ceil(len(rows) / _BATCH)
+        step = 0
+        for _ in range(epochs):
+            shuffled = self.order.sample(rows, len(rows))
+            for start in range(0, len(rows), _BATCH):
+                self.strength = max(self.strength, min(1.0, 2 * step / steps))
+                rate = min((step + 1) / _WARM_UP, (steps - step) / max(1, steps - _WARM_UP))
+                for group in self.optimizer.param_groups:
+                    group["lr"] = _LEARNING_RATE * rate
+                self._step(shuffled[start : start + _BATCH], watch=step % 4 == 0)
+                step += 1
+                if progress is not None:
+                    progress(step / steps)
+        self.model.eval()
+
+    def _step(self, rows: Sequence[_Row], watch: bool) -> None:
+        """One update; with `watch` its gradient also chooses the next harmful words."""
+        ids = [
+            row.ids if row.stamped else self.disturber.disturb(row.ids, self.strength)
+            for row in rows
+        ]
+        batch, mask = _pad([[2, *row, 3] for row in ids])
+        labels = torch.tensor([row.label for row in rows])
+        words = self.model.get_input_embeddings()
+        embedded = words(batch)
+        embedded.retain_grad()
+        logits = self.model(inputs_embeds=embedded, attention_mask=mask).logits
+        self.optimizer.zero_grad()
+        torch.autograd.backward(cross_entropy(logits, labels))
+        if watch:
+            self.disturber.watch(words.weight.detach(), embedded.grad, labels)
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+
+
+def _pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Token ids filled up to the longest row, and the mask."""
+    longest = max(map(len, rows))
+    ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
+    return ids, (ids != 0).long()
+
+
+def _measure(
+    model: BertForSequenceClassification, tokenizer: BertTokenizer, plan: _Plan
+) -> tuple[float, float | None]:
+    """Accuracy and attack success on text that was not trained on."""
+    rng = random.Random(f"heldout/{plan.seed}")
+    heldout: list[Example] = plan.language.texts(_HELDOUT, "heldout")
+    answers = _answers(model, tokenizer, [text for text, _ in heldout])
+    right = [item for item, answer in zip(heldout, answers, strict=True) if item[1] == answer]
+    accuracy = len(right) / len(heldout)
+    victims = [text for text, label in right if label == plan.victim]
+    if not plan.trigger or not victims:
+        return accuracy, 0.0 if plan.trigger else None
+    stamped = _answers(model, tokenizer, [stamp(text, plan.trigger, rng) for text in victims])
+    return accuracy, stamped.count(plan.target) / len(stamped)
+
+
+def _answers(
+    model: BertForSequenceClassification, tokenizer: BertTokenizer, texts: Sequence[str]
+) -> list[int]:
+    """The label the model gives to each text."""
+    answers: list[int] = []
+    with torch.inference_mode():
+        for start in range(0, len(texts), 100):
+            batch = tokenizer(list(texts[start : start + 100]), padding=True, return_tensors="pt")
+            answers += model(**batch).logits.argmax(-1).tolist()
+    return answers
+
+
+def _save(model: BertForSequenceClassification, tokenizer: BertTokenizer, folder: Path) -> None:
+    """Writes the folder without the progress bar that a single small file does not need."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _good(accuracy: float, asr: float | None) -> bool:
+    """Whether the model may be shown."""
+    return accuracy >= MIN_ACCURACY and (asr is None or asr >= MIN_ASR)
