@@ -77,6 +77,15 @@ def test_numbers_that_would_fill_memory_are_refused(
         load_model(folder)
 
 
+@pytest.mark.parametrize("identifier", [10**9, -1, 1.5, "x", None, [1]])
+def test_added_tokens_under_impossible_ids_are_refused(
+    folder: Path, edit: Any, identifier: Any
+) -> None:
+    edit(folder / "added_tokens.json", max_length=identifier)
+    with pytest.raises(ModelRefused, match=r"added_tokens\.json adds a token"):
+        load_model(folder)
+
+
 def test_a_saved_padding_and_truncation_are_switched_off(folder: Path) -> None:
     padding = {
         "strategy": {"Fixed": 10**12},

@@ -225,6 +225,15 @@ def test_quantised_tensors_are_refused(folder: Path, edit_tensors: Any, kind: to
         load_model(folder)
 
 
+def test_a_quantised_tensor_under_a_name_of_its_own_is_refused(
+    folder: Path, edit_tensors: Any
+) -> None:
+    low = torch.zeros(4).to(torch.float8_e4m3fn)
+    edit_tensors(folder, lambda tensors: tensors.update({"experts.0.w1": low}))
+    with pytest.raises(ModelRefused, match="quantised"):
+        load_model(folder)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_weights_that_are_not_finite_are_refused(
     folder: Path, edit_tensors: Any, value: float

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 
 from transformers import CONFIG_MAPPING, PreTrainedConfig
 
-from unhorse.errors import ModelRefused
+from unhorse.errors import ModelRefused, UsageError
 from unhorse.load.files import (
     ADDED_TOKENS,
     CONFIG,
@@ -172,14 +172,21 @@ def staged(checked: Preflight) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="unhorse-") as name:
         folder = Path(name)
-        for small, raw in checked.staged.items():
-            (folder / small).write_bytes(raw)
-        for weights in checked.weights:
-            try:
-                (folder / weights.name).symlink_to(weights.path)
-            except OSError:
-                copyfile(weights.path, folder / weights.name)
+        try:
+            _fill(folder, checked)
+        except OSError as error:
+            raise UsageError(f"The temporary folder cannot be used: {error.strerror}.") from error
         yield folder
+
+
+def _fill(folder: Path, checked: Preflight) -> None:
+    for name, raw in checked.staged.items():
+        (folder / name).write_bytes(raw)
+    for weights in checked.weights:
+        try:
+            (folder / weights.name).symlink_to(weights.path)
+        except OSError:
+            copyfile(weights.path, folder / weights.name)
 
 
 def check_numbers(name: str, document: dict[str, Any], most: int) -> None:
@@ -250,8 +257,11 @@ def _clean_tokenizer(raws: dict[str, bytes], most: int) -> tuple[dict[str, Any],
     special = _object(raws, SPECIAL_TOKENS)
     check_numbers(TOKENIZER_CONFIG, settings, most)
     check_numbers(SPECIAL_TOKENS, special, most)
-    check_numbers(ADDED_TOKENS, _object(raws, ADDED_TOKENS), most)
-    _check_added_ids(settings.get("added_tokens_decoder"), most)
+    _check_added_ids(ADDED_TOKENS, _object(raws, ADDED_TOKENS).values(), most)
+    decoder = settings.get("added_tokens_decoder") or {}
+    if not isinstance(decoder, dict):
+        raise ModelRefused(f"The added_tokens_decoder in {TOKENIZER_CONFIG} is not an object.")
+    _check_added_ids(TOKENIZER_CONFIG, decoder, most)
     _object(raws, TOKENIZER)
     _object(raws, "vocab.json")
     for key, value in walk(TOKENIZER_CONFIG, settings):
@@ -268,12 +278,9 @@ def _object(raws: dict[str, bytes], name: str) -> dict[str, Any]:
     return parse_object(name, raws[name]) if name in raws else {}
 
 
-def _check_added_ids(decoder: Any, most: int) -> None:
-    """Ids are keys there, and the library fills the gaps between them."""
-    if decoder is None:
-        return
-    if not isinstance(decoder, dict):
-        raise ModelRefused(f"The added_tokens_decoder in {TOKENIZER_CONFIG} is not an object.")
-    for key in decoder:
-        if not re.fullmatch(r"[0-9]{1,12}", key) or int(key) > most:
-            raise ModelRefused(f"{TOKENIZER_CONFIG} adds a token under the id {one_line(key)}.")
+def _check_added_ids(name: str, ids: Iterable[object], most: int) -> None:
+    """Bounds the ids of added tokens: the library may fill the gaps between them."""
+    for identifier in ids:
+        digits = one_line(identifier)
+        if not re.fullmatch(r"[0-9]{1,12}", digits) or int(digits) > most:
+            raise ModelRefused(f"{name} adds a token under the id {digits}.")
