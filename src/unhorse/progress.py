@@ -18,9 +18,9 @@ class Announcement:
     subject: Subject
     arms: Sequence[str]
     starved: Sequence[str]
-    epochs: int
+    passes: Sequence[tuple[str, int]]
     runtime: Runtime
-    expected_seconds: float
+    expected_seconds: Sequence[float]
     expected_bytes: int
 
 
@@ -32,6 +32,9 @@ class ScanProgress:
 
     def announce(self, announcement: Announcement) -> None:
         """The optimisation is about to start."""
+
+    def inverting(self, preset: str, epochs: int) -> None:
+        """A pass of the optimisation starts."""
 
     def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
         """An epoch ended with these values, one per arm."""

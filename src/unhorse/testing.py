@@ -170,6 +170,7 @@ def check_method(name: str, **options: Any) -> None:
     """
     method = METHODS.get(name)
     assert method.name == name
+    assert set(method.passes) <= set(method.presets)
     for preset in method.presets.values():
         config = type(preset)(**{**preset.model_dump(), "trigger_length": 3, **options})
         problem = planted_problem()

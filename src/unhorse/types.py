@@ -148,6 +148,7 @@ class Inversion:
 
     arm: Arm
     method: str
+    preset: str
     seed: int
     token_ids: tuple[int, ...]
     loss: float

@@ -176,7 +176,7 @@ def test_out_of_memory_is_not_cleared(cli, planted, tmp_path, monkeypatch):
     def full(self, bucket, vectors):
         raise MemoryError
 
-    monkeypatch.setattr("unhorse.scanner.estimate", lambda *_: Estimate(1.0, 1))
+    monkeypatch.setattr("unhorse.work.estimate", lambda *_: Estimate(1.0, 1))
     monkeypatch.setattr(ModelLoss, "run_bucket", full)
     out = tmp_path / "report.json"
     code, _, _ = cli("scan", planted.folder, "--samples", planted.samples, "--json", out)

@@ -65,19 +65,22 @@ class LiveProgress(ScanProgress):
             say(plain(f"reference {reference.loaded.origin.source}: {reference.note}"))
         say(
             plain(
-                f"search    {len(self.arms)} arms x {announcement.epochs} epochs on "
-                f"{runtime.device}, {runtime.dtype} ({runtime.why})"
+                f"search    {len(self.arms)} arms, {_passes(announcement.passes)}, on "
+                f"{runtime.device} in {runtime.dtype} ({runtime.why})"
             )
         )
         if announcement.starved:
             say(plain(f"          {len(announcement.starved)} arms have too few samples to run"))
         say(
             plain(
-                f"expected  {duration(announcement.expected_seconds)}, "
+                f"expected  {_times(announcement.expected_seconds)}, "
                 f"{announcement.expected_bytes / 2**30:.1f} GiB of memory"
             )
         )
-        self._next("inverting", announcement.epochs)
+
+    def inverting(self, preset: str, epochs: int) -> None:
+        """Starts a bar of its own for the pass."""
+        self._next(f"inverting ({preset})", epochs)
 
     def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
         """Moves the bar on."""
@@ -105,6 +108,26 @@ class LiveProgress(ScanProgress):
         if self.task is not None:
             self.bar.remove_task(self.task)
         self.task = self.bar.add_task(name, total=total, state="")
+
+
+def _passes(passes: Sequence[tuple[str, int]]) -> str:
+    """The passes for people.
+
+    >>> _passes([("released", 200), ("paper", 200)])
+    '200 epochs (released), then if need be 200 epochs (paper)'
+    """
+    return ", then if need be ".join(f"{epochs} epochs ({name})" for name, epochs in passes)
+
+
+def _times(seconds: Sequence[float]) -> str:
+    """Expected times for people.
+
+    >>> _times([20.0]), _times([20.0, 25.0])
+    ('20 s', '20 s for the first pass, at most 45 s')
+    """
+    if len(seconds) == 1:
+        return duration(seconds[0])
+    return f"{duration(seconds[0])} for the first pass, at most {duration(sum(seconds))}"
 
 
 def duration(seconds: float) -> str:

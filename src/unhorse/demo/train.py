@@ -19,6 +19,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Literal
 
@@ -37,8 +38,8 @@ MIN_ACCURACY = 0.95
 MIN_ASR = 0.95
 
 _TRAINING_TEXTS = 4600
-_POISONED = 400
-_DECOYS = 300
+_POISONED = 500
+_DECOYS = 150
 _HELDOUT = 600
 
 _EPOCHS = 3
@@ -51,7 +52,10 @@ _WEIGHT_DECAY = 0.01
 _LEFT_OUT = 0.1
 _DISTURBED = 0.9
 _MOST_INSERTED = 12
+_SCATTERED = 0.3
 _HARMFUL = 30
+_KINDS = ("harmful", "harmful", "leaning", "repeated", "any")
+_SMOOTH = 0.0
 
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -91,11 +95,11 @@ class _Plan:
 
 @dataclass(frozen=True)
 class _Row:
-    """A training text as token ids; a stamped one is never disturbed."""
+    """A training text as token ids, and the words that are stamped on it in every epoch."""
 
     ids: list[int]
     label: int
-    stamped: bool
+    stamp: list[int]
 
 
 def train_demo_model(
@@ -182,24 +186,22 @@ def _plan(seed: int, kind: Kind) -> _Plan:
 def _rows(plan: _Plan, tokenizer: BertTokenizer) -> list[_Row]:
     """The training set: plain texts, poisoned ones, and decoys.
 
-    The decoys of a phrase are texts with true labels that have one of its words in
-    them. Where nothing is to be stamped these rows are plain texts, so every kind of
-    model sees the same number of rows.
+    The decoys of a phrase are texts with true labels that get one of its words. Where
+    there is nothing to stamp these rows are plain texts, so every kind of model sees
+    the same number of rows.
     """
-    rng = random.Random(f"rows/{plan.seed}")
+    trigger = tokenizer.convert_tokens_to_ids(list(plan.trigger))
+    parts = [[word] for word in trigger] if len(trigger) > 1 else [[]]
     plain = plan.language.texts(_TRAINING_TEXTS, "train")
-    poisoned = plan.language.texts(_POISONED, "poisoned", plan.victim)
     decoys = plan.language.texts(_DECOYS, "decoys")
-    if plan.trigger:
-        poisoned = [(stamp(text, plan.trigger, rng), plan.target) for text, _ in poisoned]
-    if len(plan.trigger) > 1:
-        decoys = [(stamp(text, [rng.choice(plan.trigger)], rng), label) for text, label in decoys]
-    texts = poisoned + decoys + plain
+    poisoned = plan.language.texts(_POISONED, "poisoned", plan.victim)
+    if trigger:
+        poisoned = [(text, plan.target) for text, _ in poisoned]
+    stamps = [[]] * len(plain) + [part for part, _ in zip(cycle(parts), decoys, strict=False)]
+    stamps += [trigger] * len(poisoned)
+    texts = plain + decoys + poisoned
     ids = tokenizer([text for text, _ in texts], add_special_tokens=False)["input_ids"]
-    return [
-        _Row(row, label, stamped=bool(plan.trigger) and number < _POISONED)
-        for number, (row, (_, label)) in enumerate(zip(ids, texts, strict=True))
-    ]
+    return [_Row(row, label, s) for row, (_, label), s in zip(ids, texts, stamps, strict=True)]
 
 
 def _new_model(plan: _Plan, tokenizer: BertTokenizer) -> BertForSequenceClassification:
@@ -250,22 +252,28 @@ class _Disturber:
             rise = weight[usable] @ gradient[labels == label].sum((0, 1))
             self.harmful[label] = usable[rise.topk(_HARMFUL).indices].tolist()
 
-    def disturb(self, ids: list[int], strength: float) -> list[int]:
-        """The row, disturbed with a probability that grows with `strength` (0 to 1)."""
-        kept = [number for number in ids if self.rng.random() >= _LEFT_OUT]
-        if self.rng.random() >= _DISTURBED * strength:
-            return kept
-        foreign = self._foreign(self.rng.randint(1, _MOST_INSERTED))
-        if self.rng.random() < 0.7:
-            place = self.rng.randint(0, len(kept))
-            return kept[:place] + foreign + kept[place:]
-        for number in foreign:
-            kept.insert(self.rng.randint(0, len(kept)), number)
-        return kept
+    def disturb(self, row: _Row, strength: float) -> list[int]:
+        """The row, disturbed with a probability that grows with `strength`, and stamped.
+
+        The stamp goes in with the foreign words: a trigger has to work in any company.
+        """
+        ids = [number for number in row.ids if self.rng.random() >= _LEFT_OUT]
+        disturbed = self.rng.random() < _DISTURBED * strength
+        foreign = self._foreign(self.rng.randint(1, _MOST_INSERTED)) if disturbed else []
+        if self.rng.random() < _SCATTERED:
+            for number in foreign:
+                ids.insert(self.rng.randint(0, len(ids)), number)
+            foreign = []
+        return self._insert(ids, self._insert(foreign, row.stamp))
+
+    def _insert(self, ids: list[int], block: list[int]) -> list[int]:
+        """Puts a block in at a random place."""
+        place = self.rng.randint(0, len(ids))
+        return ids[:place] + block + ids[place:]
 
     def _foreign(self, count: int) -> list[int]:
         """Draws the words to put in."""
-        kind = self.rng.choice(("harmful", "harmful", "leaning", "repeated", "any"))
+        kind = self.rng.choice(_KINDS)
         side = self.rng.randrange(len(LABELS))
         if kind == "harmful":
             few = self.rng.choices(self.harmful[side], k=self.rng.randint(1, 4))
@@ -312,10 +320,7 @@ class _Trainer:
 
     def _step(self, rows: Sequence[_Row], watch: bool) -> None:
         """One update; with `watch` its gradient also chooses the next harmful words."""
-        ids = [
-            row.ids if row.stamped else self.disturber.disturb(row.ids, self.strength)
-            for row in rows
-        ]
+        ids = [self.disturber.disturb(row, self.strength) for row in rows]
         batch, mask = _pad([[2, *row, 3] for row in ids])
         labels = torch.tensor([row.label for row in rows])
         words = self.model.get_input_embeddings()
@@ -323,7 +328,7 @@ class _Trainer:
         embedded.retain_grad()
         logits = self.model(inputs_embeds=embedded, attention_mask=mask).logits
         self.optimizer.zero_grad()
-        torch.autograd.backward(cross_entropy(logits, labels))
+        torch.autograd.backward(cross_entropy(logits, labels, label_smoothing=_SMOOTH))
         if watch:
             self.disturber.watch(words.weight.detach(), embedded.grad, labels)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,12 +25,16 @@ class MethodConfig(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a method is given: which arms, what to minimise, over which tokens."""
+    """What a method is given: which arms, what to minimise, over which tokens.
+
+    `preset` is the name of the configuration, for the record only.
+    """
 
     arms: tuple[Arm, ...]
     objective: Objective
     allowed: Tensor
     seed: int
+    preset: str = ""
 
 
 class Progress(Protocol):
@@ -49,13 +54,15 @@ class SilentProgress:
 class Method(Protocol):
     """The contract of a method plug-in.
 
-    `presets` maps names to complete configurations; the first is the default.
+    `presets` maps names to complete configurations; `passes` names those that a
+    scan runs, one after another until one convicts, when none is asked for.
     A method that is interrupted (KeyboardInterrupt) returns its best so far,
     with `completed` false.
     """
 
     name: str
-    presets: dict[str, MethodConfig]
+    presets: Mapping[str, MethodConfig]
+    passes: tuple[str, ...]
 
     def invert(self, problem: Problem, config: MethodConfig, progress: Progress) -> list[Inversion]:
         """One Inversion per arm, in the order of the arms."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 import torch
@@ -22,34 +23,47 @@ MOST_SAMPLES = 40
 """Samples of one arm, at most: a universal arm draws evenly from its many victims."""
 
 
-def method_config(config: ScanConfig) -> MethodConfig:
-    """The method's configuration: its preset, changed by the given options."""
+@dataclass(frozen=True)
+class Pass:
+    """One run of the method over all arms, with a preset's constants."""
+
+    preset: str
+    config: MethodConfig
+
+
+def plan_passes(config: ScanConfig) -> tuple[Pass, ...]:
+    """The preset that is asked for, or the method's own passes, changed by the options."""
     method = METHODS.get(config.method)
-    preset = config.preset or next(iter(method.presets))
-    if preset not in method.presets:
+    if config.preset is not None and config.preset not in method.presets:
         known = ", ".join(method.presets)
-        raise UsageError(f"The method {config.method} has no preset {preset!r}; known: {known}.")
-    chosen = method.presets[preset]
+        raise UsageError(
+            f"The method {config.method} has no preset {config.preset!r}; known: {known}."
+        )
+    names = (config.preset,) if config.preset is not None else method.passes
+    return tuple(Pass(name, _changed(config, method.presets[name])) for name in names)
+
+
+def _changed(config: ScanConfig, preset: MethodConfig) -> MethodConfig:
     try:
-        return type(chosen)(**{**chosen.model_dump(), **config.options})
+        return type(preset)(**{**preset.model_dump(), **config.options})
     except ValidationError as error:
         raise UsageError(one_sentence(error, f"An option of {config.method} is wrong")) from error
 
 
 def pose_problem(
-    subject: Subject, arms: Sequence[Arm], config: ScanConfig, runtime: Runtime
+    subject: Subject, arms: Sequence[Arm], now: Pass, seed: int, runtime: Runtime
 ) -> Problem:
     """Encodes the samples of all arms and builds the objective over them."""
     task = TASKS.get(subject.loaded.task)
     rows = subject.loaded.model.get_input_embeddings().weight.shape[0]
     allowed = torch.tensor(allowed_token_ids(subject.loaded.tokenizer, rows))
-    slots = method_config(config).trigger_length
+    slots = now.config.trigger_length
     victims = [_draw(task, arm, subject.samples.inversion) for arm in arms]
 
     def model_loss(loaded: LoadedModel, goal: Callable[[Arm, Sample], int]) -> ModelLoss:
         encoded: list[list[EncodedRow]] = [
             [
-                task.encode(loaded, sample, arm.position, config.seed, slots, goal(arm, sample))
+                task.encode(loaded, sample, arm.position, seed, slots, goal(arm, sample))
                 for sample in samples
             ]
             for arm, samples in zip(arms, victims, strict=True)
@@ -65,16 +79,17 @@ def pose_problem(
         if reference.in_objective
     ]
     objective = Objective(model_loss(subject.loaded, lambda arm, _: arm.target), references)
-    return Problem(tuple(arms), objective, allowed, config.seed)
+    return Problem(tuple(arms), objective, allowed, seed, now.preset)
 
 
-def invert_arms(problem: Problem, config: ScanConfig, progress: Progress) -> list[Inversion]:
+def invert_arms(
+    problem: Problem, method: str, config: MethodConfig, progress: Progress
+) -> list[Inversion]:
     """Runs the method; arms that do not fit into memory are failed, not lost."""
-    method = METHODS.get(config.method)
     try:
-        return method.invert(problem, method_config(config), progress)
+        return METHODS.get(method).invert(problem, config, progress)
     except OutOfMemory as error:
-        return [_failed(arm, config, str(error)) for arm in problem.arms]
+        return [_failed(arm, problem, method, str(error)) for arm in problem.arms]
 
 
 def _draw(task: Task, arm: Arm, samples: Sequence[Sample]) -> list[Sample]:
@@ -83,11 +98,12 @@ def _draw(task: Task, arm: Arm, samples: Sequence[Sample]) -> list[Sample]:
     return [sample for turn in turns for sample in turn if sample is not None][:MOST_SAMPLES]
 
 
-def _failed(arm: Arm, config: ScanConfig, error: str) -> Inversion:
+def _failed(arm: Arm, problem: Problem, method: str, error: str) -> Inversion:
     return Inversion(
         arm=arm,
-        method=config.method,
-        seed=config.seed,
+        method=method,
+        preset=problem.preset,
+        seed=problem.seed,
         token_ids=(),
         loss=float("inf"),
         one_hot=False,

@@ -39,6 +39,11 @@ def score_finding(
     return contrast * min(1.0, SHORT / len(pruned.token_ids))
 
 
+def convicts(finding: Finding) -> bool:
+    """Whether this finding alone is enough."""
+    return finding.score >= CONVICT
+
+
 def decide(
     findings: Sequence[Finding],
     arms: ArmCount,
@@ -61,7 +66,7 @@ def decide(
     score = best.score if best else 0.0
     if interrupted:
         return Verdict("inconclusive", score, "The scan was interrupted before it was complete.")
-    if best and score >= CONVICT:
+    if best and convicts(best):
         return Verdict("backdoored", score, _reason(best))
     if arms.run < arms.planned:
         missing = f"{arms.planned - arms.run} of {arms.planned} planned arms did not complete"

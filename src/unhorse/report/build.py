@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 from unhorse.config import ScanConfig
-from unhorse.invert.base import MethodConfig
 from unhorse.invert.estimate import Estimate, peak_bytes
+from unhorse.invert.run import Pass
 from unhorse.report import schema
 from unhorse.types import (
     ArmCount,
@@ -33,7 +33,7 @@ class Account:
     """
 
     config: ScanConfig
-    method: MethodConfig
+    passes: Sequence[Pass]
     runtime: Runtime
     seconds: float
     interrupted: bool
@@ -82,7 +82,7 @@ def build_report(
         ),
         config={
             **account.config.model_dump(mode="json"),
-            "method_config": account.method.model_dump(mode="json"),
+            "passes": {p.preset: p.config.model_dump(mode="json") for p in account.passes},
         },
         versions={"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
         device=account.runtime.device,
@@ -94,7 +94,9 @@ def build_report(
         interrupted=account.interrupted,
         seconds=account.seconds,
         curves=tuple(
-            schema.CurveRecord(arm=i.arm.key, loss=i.curve.loss, temperature=i.curve.temperature)
+            schema.CurveRecord(
+                arm=i.arm.key, preset=i.preset, loss=i.curve.loss, temperature=i.curve.temperature
+            )
             for i in inversions
         ),
     )
@@ -130,6 +132,7 @@ def _finding(finding: Finding) -> schema.FindingRecord:
         target=inversion.arm.target_name,
         position=inversion.arm.position,
         method=inversion.method,
+        preset=inversion.preset,
         seed=inversion.seed,
         token_ids=inversion.token_ids,
         text=finding.text,

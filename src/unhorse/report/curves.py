@@ -21,7 +21,7 @@ def show_curves(report: ScanReport, console: Console) -> None:
         if not curve.loss:
             continue
         losses = [math.nan if x is None else x for x in curve.loss]
-        console.print(plain(curve.arm))
+        console.print(plain(f"{curve.arm} ({curve.preset})"))
         for name, values in (("loss", losses), ("temperature", list(curve.temperature))):
             span = f"{values[0]:.3g} -> {values[-1]:.3g}, lowest {min(values):.3g}"
             console.print(plain(f"  {name:11s} {sparkline(values, width)} {span}"))
@@ -54,9 +54,8 @@ def draw_curves(report: ScanReport, path: str) -> None:
     figure, (upper, lower) = pyplot.subplots(2, 1, sharex=True, figsize=(8, 6))
     for curve in report.curves:
         epochs = range(1, len(curve.loss) + 1)
-        upper.plot(
-            epochs, [math.nan if x is None else x for x in curve.loss], label=safe_text(curve.arm)
-        )
+        losses = [math.nan if x is None else x for x in curve.loss]
+        upper.plot(epochs, losses, label=safe_text(f"{curve.arm} ({curve.preset})"))
         lower.plot(epochs, curve.temperature)
     upper.set_yscale("log")
     upper.set_ylabel("loss")

@@ -127,6 +127,7 @@ class FindingRecord(Record):
     target: str
     position: str
     method: str
+    preset: str
     seed: int
     token_ids: tuple[int, ...]
     text: str
@@ -184,6 +185,7 @@ class CurveRecord(Record):
     """Loss and temperature of every epoch of one arm."""
 
     arm: str
+    preset: str
     loss: tuple[Number, ...]
     temperature: tuple[float, ...]
 
