@@ -83,6 +83,13 @@ def for_optimisation(loaded: LoadedModel, runtime: Runtime) -> LoadedModel:
     )
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out, on any device."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(
+        phrase in str(error).lower() for phrase in ("out of memory", "can't allocate memory")
+    )
+
+
 def keep_freed_memory() -> None:
     """Asks glibc to keep freed memory instead of returning it after every step.
 

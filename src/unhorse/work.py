@@ -16,6 +16,7 @@ from unhorse.invert.run import Pass, invert_arms, pose_problem
 from unhorse.judge.decide import convicts
 from unhorse.judge.evidence import examine, judging_tokens
 from unhorse.progress import Announcement, ScanProgress
+from unhorse.runtime import is_out_of_memory
 from unhorse.types import ArmCount, Finding, Inversion, Runtime, Subject
 
 
@@ -36,6 +37,7 @@ class Work:
         self.foretold: list[Estimate] = []
         self.inversions: list[Inversion] = []
         self.findings: list[Finding] = []
+        self.unjudged: dict[str, str] = {}
         self.interrupted = False
         self.seconds = 0.0
 
@@ -70,9 +72,14 @@ class Work:
         self.interrupted = any(not i.completed and not i.error for i in found)
         allowed = problem.allowed.tolist()
         for inversion in self.progress.judging([i for i in found if not i.error]):
-            self.findings.append(
-                examine(self.subject, inversion, allowed, shorten=not self.interrupted)
-            )
+            try:
+                finding = examine(self.subject, inversion, allowed, shorten=not self.interrupted)
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                self.unjudged[inversion.arm.key] = "memory ran out while it was judged"
+            else:
+                self.findings.append(finding)
 
     def _announce(self, problem: Problem) -> None:
         """Foretells all passes from the first one's problem."""
@@ -106,14 +113,15 @@ class Work:
     def failures(self) -> list[tuple[str, str]]:
         """Every arm that did not complete, with the reason."""
         starved = [(a.key, "too few usable samples of its victims") for a in self.plan.starved]
-        errors = {i.arm.key: i.error for i in self.inversions if i.error}
+        errors = {i.arm.key: i.error for i in self.inversions if i.error} | self.unjudged
         return [*starved, *errors.items()]
 
     def count(self) -> ArmCount:
         """How the planned arms fared."""
+        incomplete = {i.arm.key for i in self.inversions if not i.completed} | set(self.unjudged)
         return ArmCount(
             planned=len(self.plan.arms) + len(self.plan.starved),
-            run=len(self.plan.arms) - len({i.arm for i in self.inversions if not i.completed}),
+            run=sum(arm.key not in incomplete for arm in self.plan.arms),
             failed=len(self.failures()),
             pruned=0,
         )

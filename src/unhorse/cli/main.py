@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import signal
 import sys
 import traceback
 
@@ -48,6 +49,8 @@ _add_commands()
 
 def run() -> None:
     """Entry point of the command line."""
+    # A CI that gives up on a job sends this; it should get the partial report as well.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except UnhorseError as error:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from unhorse.errors import OutOfMemory
 from unhorse.load.adapter import EmbeddingAdapter
+from unhorse.runtime import is_out_of_memory
 from unhorse.tasks.base import EncodedRow, Task, pad, partition
 from unhorse.types import LoadedModel
 
@@ -104,7 +105,7 @@ class ModelLoss:
             try:
                 return self._run(vectors, with_gradient)
             except (MemoryError, RuntimeError) as error:
-                if not _is_out_of_memory(error):
+                if not is_out_of_memory(error):
                     raise
                 longest = max(bucket.inputs["input_ids"].shape[1] for bucket in self.buckets)
                 if self.most_tokens <= longest:
@@ -187,10 +188,4 @@ def _bucket(rows: Sequence[tuple[int, EncodedRow]], pad_id: int, device: Any) ->
         slot_arm=slot_arm,
         slot_token=slot_token,
         goals=[row.goal for _, row in rows],
-    )
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(
-        phrase in str(error).lower() for phrase in ("out of memory", "can't allocate memory")
     )
