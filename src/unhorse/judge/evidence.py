@@ -19,7 +19,6 @@ from unhorse.types import (
     Inversion,
     PrunedTrigger,
     ReferenceEffect,
-    Sample,
     Subject,
 )
 
@@ -122,8 +121,8 @@ def _random_triggers(inversion: Inversion, length: int, allowed: Sequence[int]) 
 
 def _example(witness: Witness, trigger: str) -> tuple[str, str] | None:
     """A short held-out text before and after, chosen among those that flip."""
-    samples: list[Sample] = sorted(witness.samples, key=lambda sample: len(sample.text))
-    for sample in samples[:20]:
+    right = [s for s, ok in zip(witness.samples, witness.right, strict=True) if ok]
+    for sample in sorted(right, key=lambda sample: len(sample.text))[:20]:
         stamped = witness.task.stamp(sample, witness.arm.position, witness.seed, trigger)
         if witness.task.answers(witness.loaded, [stamped])[0] == witness.target:
             return sample.text, stamped.text
