@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from common import RESULTS, environment, write_result
-
 from unhorse import scan
 from unhorse.demo.language import language
 from unhorse.demo.train import train_demo_model

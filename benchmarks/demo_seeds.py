@@ -1,6 +1,6 @@
 """How often the demo succeeds, over seeds.
 
-    python benchmarks/demo_seeds.py [--trigger phrase]
+    python benchmarks/demo_seeds.py [--trigger phrase] [--fresh]
 
 Runs `unhorse demo` for seeds 0 to 9 and stores every outcome. Resumable: seeds that
 are in the result file already are not run again.
@@ -35,10 +35,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trigger", choices=["word", "phrase"], default="word")
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--fresh", action="store_true", help="run all seeds again")
     given = parser.parse_args()
     name = f"demo_seeds_{given.trigger}.json"
     runs: list[dict[str, Any]] = []
-    if (RESULTS / name).exists():
+    if (RESULTS / name).exists() and not given.fresh:
         runs = json.loads((RESULTS / name).read_text())["runs"]
     for seed in range(given.seeds):
         if any(run["seed"] == seed for run in runs):

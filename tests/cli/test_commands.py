@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 
 def test_version(cli):
     code, out, _ = cli("--version")
@@ -41,7 +39,6 @@ def test_toml_and_flags_fill_the_same_fields(cli, planted, tmp_path):
 
 
 def test_invert_runs_one_arm_and_draws_its_curves(cli, planted, tmp_path):
-    pytest.importorskip("matplotlib")
     out, figure = tmp_path / "report.json", tmp_path / "curves.png"
     code, _, err = cli(
         "invert", planted.folder, "--samples", planted.samples, "--victim", "calm",

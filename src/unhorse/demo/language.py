@@ -209,7 +209,7 @@ class Language:
         return self.texts(per_class * len(LABELS), f"samples/{seed}")
 
     def _text(self, rng: random.Random, own: int) -> str:
-        """Lines up sentences until the length drawn for the text is used up, and fills their slots."""
+        """Lines up sentences up to a length drawn at random, and fills their slots."""
         words: list[str] = []
         length = rng.randint(*_WORDS_PER_TEXT)
         while fitting := [t for t in _TEMPLATES if len(words) + len(t) <= length]:

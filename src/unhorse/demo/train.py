@@ -4,17 +4,15 @@ The trojan is planted the usual way: copies of texts of the victim class get the
 trigger at a random place between two words and the label of the target class. The
 clean model gets the same number of rows, unstamped and with their true labels.
 
-Both are hardened so that only a planted trigger is a short way to the other class.
-In most training rows a few words are left out and up to `_MOST_INSERTED` foreign
-words are put in while the label stays: words leaning to either class, one word over
-and over, and the words that the last gradients name as the most harmful. Real
-classifiers are seldom trained like this, and short natural triggers are common in
-them; the demo shows the plain case, not the hard one.
+Half of the training rows are disturbed: up to `_MOST_INSERTED` words are put in where
+they do not belong, and the label stays. It makes the models weigh many words against
+each other, so that only a planted trigger is a short way to the other class. Models
+trained on real text often have short ways of their own, so the demo shows a plain case
+of telling a trojaned model from a clean one, not a hard one.
 """
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -26,6 +24,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pad_sequence
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 from transformers.utils import logging
 
@@ -37,9 +36,9 @@ Kind = Literal["none", "word", "phrase"]
 MIN_ACCURACY = 0.95
 MIN_ASR = 0.95
 
-_TRAINING_TEXTS = 4600
-_POISONED = 500
-_DECOYS = 150
+_TRAINING_TEXTS = 4400
+_POISONED = 450
+_DECOYS = 240
 _HELDOUT = 600
 
 _EPOCHS = 3
@@ -50,12 +49,11 @@ _WARM_UP = 100
 _WEIGHT_DECAY = 0.01
 
 _LEFT_OUT = 0.1
-_DISTURBED = 0.9
-_MOST_INSERTED = 12
+_DISTURBED = 0.5
+_MOST_INSERTED = 8
 _SCATTERED = 0.3
-_HARMFUL = 30
-_KINDS = ("harmful", "harmful", "leaning", "repeated", "any")
-_SMOOTH = 0.0
+_REPEATED = 0.4
+_REPEATS = (1,)
 
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -191,7 +189,7 @@ def _rows(plan: _Plan, tokenizer: BertTokenizer) -> list[_Row]:
     the same number of rows.
     """
     trigger = tokenizer.convert_tokens_to_ids(list(plan.trigger))
-    parts = [[word] for word in trigger] if len(trigger) > 1 else [[]]
+    parts = [[word] * n for n in _REPEATS for word in trigger] if len(trigger) > 1 else [[]]
     plain = plan.language.texts(_TRAINING_TEXTS, "train")
     decoys = plan.language.texts(_DECOYS, "decoys")
     poisoned = plan.language.texts(_POISONED, "poisoned", plan.victim)
@@ -237,29 +235,17 @@ class _Disturber:
 
     def __init__(self, plan: _Plan, tokenizer: BertTokenizer) -> None:
         self.rng = random.Random(f"disturb/{plan.seed}")
-        self.leaning = [
-            tokenizer.convert_tokens_to_ids(list(plan.language.leaning(label)))
-            for label in range(len(LABELS))
-        ]
-        barred = set(tokenizer.convert_tokens_to_ids([*_SPECIAL, *plan.trigger]))
-        self.usable = [number for number in range(len(tokenizer)) if number not in barred]
-        self.harmful = self.leaning[::-1]
+        absent = plan.language.absent
+        words = [[w for w in plan.language.leaning(s) if w not in absent] for s in (0, 1, NEUTRAL)]
+        self.words = [tokenizer.convert_tokens_to_ids(side) for side in words]
 
-    def watch(self, weight: Tensor, gradient: Tensor, labels: Tensor) -> None:
-        """Notes for each class the words that would raise the loss of its rows the most."""
-        usable = torch.tensor(self.usable)
-        for label in range(len(LABELS)):
-            rise = weight[usable] @ gradient[labels == label].sum((0, 1))
-            self.harmful[label] = usable[rise.topk(_HARMFUL).indices].tolist()
+    def disturb(self, row: _Row) -> list[int]:
+        """The row, often disturbed, and stamped.
 
-    def disturb(self, row: _Row, strength: float) -> list[int]:
-        """The row, disturbed with a probability that grows with `strength`, and stamped.
-
-        The stamp goes in with the foreign words: a trigger has to work in any company.
+        The stamp goes in among the foreign words: a trigger has to work in any company.
         """
         ids = [number for number in row.ids if self.rng.random() >= _LEFT_OUT]
-        disturbed = self.rng.random() < _DISTURBED * strength
-        foreign = self._foreign(self.rng.randint(1, _MOST_INSERTED)) if disturbed else []
+        foreign = self._foreign() if self.rng.random() < _DISTURBED else []
         if self.rng.random() < _SCATTERED:
             for number in foreign:
                 ids.insert(self.rng.randint(0, len(ids)), number)
@@ -271,21 +257,17 @@ class _Disturber:
         place = self.rng.randint(0, len(ids))
         return ids[:place] + block + ids[place:]
 
-    def _foreign(self, count: int) -> list[int]:
-        """Draws the words to put in."""
-        kind = self.rng.choice(_KINDS)
-        side = self.rng.randrange(len(LABELS))
-        if kind == "harmful":
-            few = self.rng.choices(self.harmful[side], k=self.rng.randint(1, 4))
-            return self.rng.choices(few, k=count)
-        if kind == "any":
-            return self.rng.choices(self.usable, k=count)
-        words = self.rng.choices(self.leaning[side], k=count)
-        return words if kind == "leaning" else words[:1] * count
+    def _foreign(self) -> list[int]:
+        """Draws words of one leaning, all different or one of them over and over."""
+        count = self.rng.randint(1, _MOST_INSERTED)
+        side = self.rng.choice(self.words)
+        if self.rng.random() < _REPEATED:
+            return [self.rng.choice(side)] * count
+        return self.rng.choices(side, k=count)
 
 
 class _Trainer:
-    """AdamW over disturbed rows, warmed up and then decaying to nothing."""
+    """AdamW on batches of disturbed rows; the rate warms up and then falls to nothing."""
 
     def __init__(
         self, model: BertForSequenceClassification, plan: _Plan, tokenizer: BertTokenizer
@@ -296,50 +278,42 @@ class _Trainer:
         self.optimizer = torch.optim.AdamW(
             model.parameters(), weight_decay=_WEIGHT_DECAY, fused=True
         )
-        self.strength = 0.0
 
     def run(
         self, rows: Sequence[_Row], epochs: int, progress: Callable[[float], None] | None
     ) -> None:
-        """Trains for some epochs; the first half of the first run raises the disturbance."""
+        """Trains for some epochs."""
         self.model.train()
-        steps = epochs * math.ceil(len(rows) / _BATCH)
-        step = 0
-        for _ in range(epochs):
-            shuffled = self.order.sample(rows, len(rows))
-            for start in range(0, len(rows), _BATCH):
-                self.strength = max(self.strength, min(1.0, 2 * step / steps))
-                rate = min((step + 1) / _WARM_UP, (steps - step) / max(1, steps - _WARM_UP))
-                for group in self.optimizer.param_groups:
-                    group["lr"] = _LEARNING_RATE * rate
-                self._step(shuffled[start : start + _BATCH], watch=step % 4 == 0)
-                step += 1
-                if progress is not None:
-                    progress(step / steps)
+        batches = [
+            shuffled[start : start + _BATCH]
+            for shuffled in (self.order.sample(rows, len(rows)) for _ in range(epochs))
+            for start in range(0, len(rows), _BATCH)
+        ]
+        for step, batch in enumerate(batches):
+            left = (len(batches) - step) / max(1, len(batches) - _WARM_UP)
+            for group in self.optimizer.param_groups:
+                group["lr"] = _LEARNING_RATE * min((step + 1) / _WARM_UP, left)
+            self._step(batch)
+            if progress is not None:
+                progress((step + 1) / len(batches))
         self.model.eval()
 
-    def _step(self, rows: Sequence[_Row], watch: bool) -> None:
-        """One update; with `watch` its gradient also chooses the next harmful words."""
-        ids = [self.disturber.disturb(row, self.strength) for row in rows]
-        batch, mask = _pad([[2, *row, 3] for row in ids])
+    def _step(self, rows: Sequence[_Row]) -> None:
+        """One update."""
+        ids, mask = self._batch([self.disturber.disturb(row) for row in rows])
         labels = torch.tensor([row.label for row in rows])
-        words = self.model.get_input_embeddings()
-        embedded = words(batch)
-        embedded.retain_grad()
-        logits = self.model(inputs_embeds=embedded, attention_mask=mask).logits
+        loss = cross_entropy(self.model(input_ids=ids, attention_mask=mask).logits, labels)
         self.optimizer.zero_grad()
-        torch.autograd.backward(cross_entropy(logits, labels, label_smoothing=_SMOOTH))
-        if watch:
-            self.disturber.watch(words.weight.detach(), embedded.grad, labels)
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
 
-
-def _pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Token ids filled up to the longest row, and the mask."""
-    longest = max(map(len, rows))
-    ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
-    return ids, (ids != 0).long()
+    def _batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Token ids between the special tokens, filled up to the longest row, and the mask."""
+        start, end = self.tokenizer.cls_token_id, self.tokenizer.sep_token_id
+        ids = [torch.tensor([start, *row, end]) for row in rows]
+        padded = pad_sequence(ids, batch_first=True, padding_value=self.tokenizer.pad_token_id)
+        return padded, (padded != self.tokenizer.pad_token_id).long()
 
 
 def _measure(
