@@ -37,8 +37,8 @@ MIN_ACCURACY = 0.95
 MIN_ASR = 0.95
 
 _TRAINING_TEXTS = 4400
-_POISONED = 450
-_DECOYS = 240
+_POISONED = 500
+_DECOYS = 180
 _HELDOUT = 600
 
 _EPOCHS = 3
@@ -53,7 +53,6 @@ _DISTURBED = 0.5
 _MOST_INSERTED = 8
 _SCATTERED = 0.3
 _REPEATED = 0.4
-_REPEATS = (1,)
 
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -189,7 +188,7 @@ def _rows(plan: _Plan, tokenizer: BertTokenizer) -> list[_Row]:
     the same number of rows.
     """
     trigger = tokenizer.convert_tokens_to_ids(list(plan.trigger))
-    parts = [[word] * n for n in _REPEATS for word in trigger] if len(trigger) > 1 else [[]]
+    parts = [[word] for word in trigger] if len(trigger) > 1 else [[]]
     plain = plan.language.texts(_TRAINING_TEXTS, "train")
     decoys = plan.language.texts(_DECOYS, "decoys")
     poisoned = plan.language.texts(_POISONED, "poisoned", plan.victim)
