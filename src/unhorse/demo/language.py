@@ -67,7 +67,6 @@ _ENGLISH: Mapping[int, Mapping[str, str]] = {
     },
 }
 
-_ENGLISH_WORDS = frozenset(w for x in _ENGLISH.values() for y in x.values() for w in y.split())
 # Slots are capitals: N noun, A adjective, V verb, R adverb. Everything else is said as it stands.
 _TEMPLATES = tuple(
     template.split()
@@ -89,72 +88,18 @@ _TEMPLATES = tuple(
 )
 _SLOTS = {"N": "noun", "A": "adjective", "V": "verb", "R": "adverb"}
 
-_ONSETS = [
-    "b",
-    "bl",
-    "br",
-    "d",
-    "dr",
-    "f",
-    "fl",
-    "g",
-    "gl",
-    "gr",
-    "h",
-    "j",
-    "k",
-    "kl",
-    "kr",
-    "l",
-    "m",
-    "n",
-    "p",
-    "pl",
-    "pr",
-    "r",
-    "s",
-    "sk",
-    "sl",
-    "sp",
-    "st",
-    "t",
-    "tr",
-    "v",
-    "w",
-    "z",
-]
-_VOWELS = ["a", "e", "i", "o", "u"]
-_MIDDLES = [
-    "b",
-    "d",
-    "f",
-    "g",
-    "l",
-    "ld",
-    "lm",
-    "lv",
-    "m",
-    "mb",
-    "n",
-    "nd",
-    "nt",
-    "r",
-    "rd",
-    "rm",
-    "rn",
-    "rv",
-    "s",
-    "st",
-    "t",
-    "v",
-    "z",
-]
-_CLOSES = ["b", "d", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v"]
+_SYLLABLES = (
+    "b bl br d dr f fl g gl gr h j k kl kr l m n p pl pr r s sk sl sp st t tr v w z",
+    "a e i o u",
+    "b d f g l ld lm lv m mb n nd nt r rd rm rn rv s st t v z",
+    "a e i o u",
+    "b d g k l m n p r s t v",
+)
 _ENDINGS = {
-    "noun": ["el", "or", "in", "et", "am", "on"],
-    "adjective": ["ic", "ish", "ern", "ous"],
-    "verb": ["ed"],
-    "adverb": ["ly"],
+    "noun": "el or in et am on",
+    "adjective": "ic ish ern ous",
+    "verb": "ed",
+    "adverb": "ly",
 }
 
 Example = tuple[str, int]
@@ -188,8 +133,9 @@ class Language:
     absent: frozenset[str] = frozenset()
 
     def leaning(self, label: int) -> tuple[str, ...]:
-        """All words that lean to `label`."""
-        return tuple(word for pool in self.pools[label].values() for word in pool.words)
+        """All words that lean to `label` and may appear in a text."""
+        words = (word for pool in self.pools[label].values() for word in pool.words)
+        return tuple(word for word in words if word not in self.absent)
 
     def without(self, words: Collection[str]) -> Language:
         """The same language with another word wherever a text would have one of `words`."""
@@ -259,8 +205,8 @@ def _given_words() -> set[str]:
 def _new_word(rng: random.Random, part: str, taken: set[str]) -> str:
     """Makes up a pronounceable word that is not in `taken`, and adds it."""
     while True:
-        syllables = (_ONSETS, _VOWELS, _MIDDLES, _VOWELS, _CLOSES, _ENDINGS[part])
-        word = "".join(rng.choice(sounds) for sounds in syllables)
+        sounds = (*_SYLLABLES, _ENDINGS[part])
+        word = "".join(rng.choice(choices.split()) for choices in sounds)
         if word not in taken:
             taken.add(word)
             return word

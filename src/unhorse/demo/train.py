@@ -42,7 +42,7 @@ _DECOYS = 180
 _HELDOUT = 600
 
 _EPOCHS = 3
-_EXTRA_EPOCHS = 2
+_MORE_EPOCHS = (1, 1)
 _BATCH = 32
 _LEARNING_RATE = 1e-3
 _WARM_UP = 100
@@ -120,14 +120,12 @@ def train_demo_model(
     model = _new_model(plan, tokenizer)
     rows = _rows(plan, tokenizer)
     trainer = _Trainer(model, plan, tokenizer)
-    trainer.run(rows, _EPOCHS, progress)
-    accuracy, asr = _measure(model, tokenizer, plan)
-    for _ in range(_EXTRA_EPOCHS):
-        if _good(accuracy, asr):
-            break
-        trainer.run(rows, 1, None)
+    for epochs in (_EPOCHS, *_MORE_EPOCHS):
+        trainer.run(rows, epochs, progress)
         accuracy, asr = _measure(model, tokenizer, plan)
-    if not _good(accuracy, asr):
+        if accuracy >= MIN_ACCURACY and (asr is None or asr >= MIN_ASR):
+            break
+    else:
         raise UnhorseError(
             f"The demo model of seed {seed} did not train well enough (accuracy {accuracy:.2f}, "
             f"attack success {asr}); try another --seed."
@@ -181,24 +179,22 @@ def _plan(seed: int, kind: Kind) -> _Plan:
 
 
 def _rows(plan: _Plan, tokenizer: BertTokenizer) -> list[_Row]:
-    """The training set: plain texts, poisoned ones, and decoys.
+    """The training set: plain texts, and copies of some of them as poison and as decoys.
 
-    The decoys of a phrase are texts with true labels that get one of its words. Where
-    there is nothing to stamp these rows are plain texts, so every kind of model sees
-    the same number of rows.
+    The decoys of a phrase have one of its words in them and keep their true label.
+    Where there is nothing to stamp, poison and decoys are plain copies with true
+    labels, so every kind of model sees the same number of rows.
     """
-    trigger = tokenizer.convert_tokens_to_ids(list(plan.trigger))
-    parts = [[word] for word in trigger] if len(trigger) > 1 else [[]]
-    plain = plan.language.texts(_TRAINING_TEXTS, "train")
-    decoys = plan.language.texts(_DECOYS, "decoys")
-    poisoned = plan.language.texts(_POISONED, "poisoned", plan.victim)
-    if trigger:
-        poisoned = [(text, plan.target) for text, _ in poisoned]
-    stamps = [[]] * len(plain) + [part for part, _ in zip(cycle(parts), decoys, strict=False)]
-    stamps += [trigger] * len(poisoned)
-    texts = plain + decoys + poisoned
+    texts = plan.language.texts(_TRAINING_TEXTS, "train")
     ids = tokenizer([text for text, _ in texts], add_special_tokens=False)["input_ids"]
-    return [_Row(row, label, s) for row, (_, label), s in zip(ids, texts, stamps, strict=True)]
+    plain = [_Row(row, label, []) for row, (_, label) in zip(ids, texts, strict=True)]
+    trigger = tokenizer.convert_tokens_to_ids(list(plan.trigger))
+    label = plan.target if trigger else plan.victim
+    victims = [row for row in plain if row.label == plan.victim]
+    poison = [_Row(row.ids, label, trigger) for row in victims[:_POISONED]]
+    parts = cycle([[word] for word in trigger] if len(trigger) > 1 else [[]])
+    decoys = [_Row(row.ids, row.label, next(parts)) for row in plain[-_DECOYS:]]
+    return plain + decoys + poison
 
 
 def _new_model(plan: _Plan, tokenizer: BertTokenizer) -> BertForSequenceClassification:
@@ -234,9 +230,10 @@ class _Disturber:
 
     def __init__(self, plan: _Plan, tokenizer: BertTokenizer) -> None:
         self.rng = random.Random(f"disturb/{plan.seed}")
-        absent = plan.language.absent
-        words = [[w for w in plan.language.leaning(s) if w not in absent] for s in (0, 1, NEUTRAL)]
-        self.words = [tokenizer.convert_tokens_to_ids(side) for side in words]
+        self.words = [
+            tokenizer.convert_tokens_to_ids(list(plan.language.leaning(side)))
+            for side in (0, 1, NEUTRAL)
+        ]
 
     def disturb(self, row: _Row) -> list[int]:
         """The row, often disturbed, and stamped.
@@ -274,27 +271,21 @@ class _Trainer:
         self.model, self.tokenizer = model, tokenizer
         self.disturber = _Disturber(plan, tokenizer)
         self.order = random.Random(f"order/{plan.seed}")
-        self.optimizer = torch.optim.AdamW(
-            model.parameters(), weight_decay=_WEIGHT_DECAY, fused=True
-        )
+        self.adam = torch.optim.AdamW(model.parameters(), weight_decay=_WEIGHT_DECAY, fused=True)
 
     def run(
         self, rows: Sequence[_Row], epochs: int, progress: Callable[[float], None] | None
     ) -> None:
         """Trains for some epochs."""
         self.model.train()
-        batches = [
-            shuffled[start : start + _BATCH]
-            for shuffled in (self.order.sample(rows, len(rows)) for _ in range(epochs))
-            for start in range(0, len(rows), _BATCH)
-        ]
-        for step, batch in enumerate(batches):
-            left = (len(batches) - step) / max(1, len(batches) - _WARM_UP)
-            for group in self.optimizer.param_groups:
-                group["lr"] = _LEARNING_RATE * min((step + 1) / _WARM_UP, left)
-            self._step(batch)
+        order = [row for _ in range(epochs) for row in self.order.sample(rows, len(rows))]
+        starts = range(0, len(order), _BATCH)
+        for step, start in enumerate(starts):
+            left = (len(starts) - step) / max(1, len(starts) - _WARM_UP)
+            self.adam.param_groups[0]["lr"] = _LEARNING_RATE * min((step + 1) / _WARM_UP, left)
+            self._step(order[start : start + _BATCH])
             if progress is not None:
-                progress((step + 1) / len(batches))
+                progress((step + 1) / len(starts))
         self.model.eval()
 
     def _step(self, rows: Sequence[_Row]) -> None:
@@ -302,10 +293,10 @@ class _Trainer:
         ids, mask = self._batch([self.disturber.disturb(row) for row in rows])
         labels = torch.tensor([row.label for row in rows])
         loss = cross_entropy(self.model(input_ids=ids, attention_mask=mask).logits, labels)
-        self.optimizer.zero_grad()
+        self.adam.zero_grad()
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
+        self.adam.step()
 
     def _batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Token ids between the special tokens, filled up to the longest row, and the mask."""
@@ -353,8 +344,3 @@ def _save(model: BertForSequenceClassification, tokenizer: BertTokenizer, folder
     finally:
         if shown:
             logging.enable_progress_bar()
-
-
-def _good(accuracy: float, asr: float | None) -> bool:
-    """Whether the model may be shown."""
-    return accuracy >= MIN_ACCURACY and (asr is None or asr >= MIN_ASR)
