@@ -24,6 +24,11 @@ def test_every_command_shown_exists(cli):
             assert flag in out
 
 
+def test_nothing_was_left_to_be_filled_in():
+    for page in (README, *(README.parent / "docs").glob("*.md")):
+        assert not re.search(r"@[A-Z]+@", page.read_text()), page
+
+
 def test_the_two_commands_are_there():
     text = README.read_text()
     assert "make demo" in text and "make test" in text

@@ -20,7 +20,7 @@ class ScanConfig(BaseModel):
     method: str = "dbs"
     """The inversion method."""
     preset: str | None = None
-    """A named set of the method's constants; the method's first one if not given."""
+    """A named set of the method's constants; if none is given, the method's passes are run."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Constants of the method that differ from the preset."""
     victim: str | None = None
@@ -35,9 +35,9 @@ class ScanConfig(BaseModel):
     """The column or key that holds the text, where it cannot be guessed."""
     label_field: str | None = None
     """The column or key that holds the label, where it cannot be guessed."""
-    samples_per_class: int = Field(default=20, ge=1)
+    samples_per_class: int = Field(default=20, ge=8)
     """Samples of each class that the optimisation sees."""
-    heldout_per_class: int = Field(default=100, ge=1)
+    heldout_per_class: int = Field(default=100, ge=4)
     """Samples of each class, at most, that the evidence is measured on."""
     max_tokens: int = Field(default=128, ge=8)
     """Texts are cut to this many tokens before anything else."""

@@ -15,7 +15,7 @@ from typing import Literal
 
 import torch
 
-from unhorse.errors import UsageError
+from unhorse.errors import OutOfMemory, UsageError
 from unhorse.types import LoadedModel, Runtime
 
 DtypeChoice = Literal["auto", "fp32", "bf16"]
@@ -71,7 +71,8 @@ def for_optimisation(loaded: LoadedModel, runtime: Runtime) -> LoadedModel:
     model = loaded.model
     if runtime.dtype != "fp32":
         model = copy.deepcopy(model).to(_TORCH_DTYPE[runtime.dtype])
-        model.set_attn_implementation(runtime.attention)
+    if model.config._attn_implementation != runtime.attention and runtime.attention == "eager":
+        model.set_attn_implementation("eager")
     return LoadedModel(
         model=model,
         tokenizer=loaded.tokenizer,
@@ -85,8 +86,9 @@ def for_optimisation(loaded: LoadedModel, runtime: Runtime) -> LoadedModel:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that memory ran out, on any device."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(
-        phrase in str(error).lower() for phrase in ("out of memory", "can't allocate memory")
+    phrases = ("out of memory", "can't allocate memory", "bad_alloc")
+    return isinstance(error, MemoryError | torch.OutOfMemoryError | OutOfMemory) or any(
+        phrase in str(error).lower() for phrase in phrases
     )
 
 

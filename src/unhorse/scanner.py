@@ -30,13 +30,17 @@ def scan(
 ) -> ScanReport:
     """Scans a model for a backdoor.
 
+    Ctrl-C ends the work early and gives the report of what was found so far, with
+    `interrupted` set.
+
     Args:
         model: a model folder, a hub id (``org/name@revision``), or a transformers
             model in memory, which is left as it is.
         tokenizer: the tokenizer of a model in memory.
         samples: a sample file or data set name, or texts with labels; None lets
             unhorse write its own texts.
-        references: clean models for the same task.
+        references: clean models for the same task; one in memory whose tokenizer is
+            not the subject's is given as a pair of model and tokenizer.
         config: a complete configuration.
         progress: is told how the scan goes.
         **changes: single fields of the configuration, such as ``seed=1``.

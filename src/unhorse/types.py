@@ -215,7 +215,7 @@ class Finding:
     on_heldout: Effect
     pruned: PrunedTrigger
     random: Effect
-    natural: NaturalControl
+    natural: NaturalControl | None
     references: tuple[ReferenceEffect, ...]
     score: float
     seconds: float

@@ -6,10 +6,12 @@ It can be interrupted at any time without losing what was found.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from unhorse.arms.plan import Plan
 from unhorse.config import ScanConfig
+from unhorse.errors import OutOfMemory
 from unhorse.invert.base import Problem
 from unhorse.invert.estimate import Estimate, estimate
 from unhorse.invert.run import Pass, invert_arms, pose_problem
@@ -38,32 +40,43 @@ class Work:
         self.inversions: list[Inversion] = []
         self.findings: list[Finding] = []
         self.unjudged: dict[str, str] = {}
+        self.begun = 0
         self.interrupted = False
         self.seconds = 0.0
 
     def run(self) -> None:
         """Passes one after another until one convicts.
 
-        An interruption ends the optimisation, a second one the judging.
+        An interruption ends the optimisation, a second one the judging. A lack of
+        memory fails the arms that are left, and what was found stays.
         """
         if not self.plan.arms:
             return
         try:
-            for number, now in enumerate(self.passes):
-                problem = pose_problem(
-                    self.subject, self.plan.arms, now, self.config.seed, self.runtime
-                )
-                if not number:
-                    self._announce(problem)
-                began = time.perf_counter()
-                self._one_pass(problem, now)
-                self.seconds += time.perf_counter() - began
-                if self.interrupted or any(map(convicts, self.findings)):
-                    break
+            self._passes()
         except KeyboardInterrupt:
             self.interrupted = True
+        except (MemoryError, RuntimeError, OutOfMemory) as error:
+            if not is_out_of_memory(error):
+                raise
+            for arm in self.plan.arms:
+                self.unjudged.setdefault(arm.key, "memory ran out")
         finally:
             self.progress.close()
+
+    def _passes(self) -> None:
+        for now in self.passes:
+            problem = pose_problem(
+                self.subject, self.plan.arms, now, self.config.seed, self.runtime
+            )
+            if not self.begun:
+                self._announce(problem)
+            began = time.perf_counter()
+            self.begun += 1
+            self._one_pass(problem, now)
+            self.seconds += time.perf_counter() - began
+            if self.interrupted or any(map(convicts, self.findings)):
+                break
 
     def _one_pass(self, problem: Problem, now: Pass) -> None:
         self.progress.inverting(now.preset, now.config.epochs)
@@ -105,7 +118,7 @@ class Work:
 
     def expected(self) -> Estimate | None:
         """What was foretold for the passes that were begun."""
-        begun = self.foretold[: len({inversion.preset for inversion in self.inversions})]
+        begun = self.foretold[: self.begun]
         if not begun:
             return None
         return Estimate(sum(e.seconds for e in begun), max(e.bytes for e in begun))
@@ -117,11 +130,11 @@ class Work:
         return [*starved, *errors.items()]
 
     def count(self) -> ArmCount:
-        """How the planned arms fared."""
-        incomplete = {i.arm.key for i in self.inversions if not i.completed} | set(self.unjudged)
+        """How the planned arms fared; one counts as run when every pass begun was judged."""
+        judged = Counter(f.inversion.arm for f in self.findings if f.inversion.completed)
         return ArmCount(
             planned=len(self.plan.arms) + len(self.plan.starved),
-            run=sum(arm.key not in incomplete for arm in self.plan.arms),
+            run=sum(judged[arm] == self.begun > 0 for arm in self.plan.arms),
             failed=len(self.failures()),
             pruned=0,
         )

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -171,12 +172,10 @@ def test_unknown_label_of_invert(cli, planted):
 
 def test_out_of_memory_is_not_cleared(cli, planted, tmp_path, monkeypatch):
     from unhorse.invert.engine import ModelLoss
-    from unhorse.invert.estimate import Estimate
 
     def full(self, bucket, vectors):
         raise MemoryError
 
-    monkeypatch.setattr("unhorse.work.estimate", lambda *_: Estimate(1.0, 1))
     monkeypatch.setattr(ModelLoss, "run_bucket", full)
     out = tmp_path / "report.json"
     code, _, _ = cli("scan", planted.folder, "--samples", planted.samples, "--json", out)
@@ -200,6 +199,68 @@ def test_interrupt_writes_what_was_found(cli, planted, tmp_path, monkeypatch):
     assert report["verdict"]["state"] == "inconclusive"
     assert len(report["findings"]) == 4 and len(report["curves"][0]["loss"]) == 7
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("preset", ["released", None])
+def test_interrupt_in_the_first_epoch_clears_nothing(cli, planted, tmp_path, monkeypatch, preset):
+    from unhorse.invert.objective import Objective
+
+    calls = []
+
+    def interrupted(self, mixtures):
+        calls.append(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Objective, "__call__", interrupted)
+    out = tmp_path / "report.json"
+    flags = ("--preset", preset) if preset else ()
+    code, _, _ = cli("scan", planted.folder, "--samples", planted.samples, "--json", out, *flags)
+    report = json.loads(out.read_text())
+    assert code == 130 and report["interrupted"] and len(calls) == 1
+    assert report["verdict"]["state"] == "inconclusive" and report["arms"]["run"] == 0
+
+
+def test_a_loss_that_is_not_a_number_fails_its_arm(cli, planted, tmp_path, monkeypatch):
+    from unhorse.invert.engine import ModelLoss
+
+    original = ModelLoss.run_bucket
+
+    def broken(self, bucket, vectors):
+        loss, hits = original(self, bucket, vectors)
+        return loss * float("nan"), hits
+
+    monkeypatch.setattr(ModelLoss, "run_bucket", broken)
+    out = tmp_path / "report.json"
+    code, _, _ = cli(
+        "scan", planted.folder, "--samples", planted.samples, "--json", out, *QUICK, "--quiet"
+    )
+    report = json.loads(out.read_text())
+    assert code == 3 and report["arms"]["failed"] == 4
+    assert "not a number" in report["arms"]["failures"][0]["reason"]
+
+
+def test_samples_of_the_victim_class_only_never_convict(cli, planted, tmp_path):
+    rows = [json.loads(line) for line in planted.samples.read_text().splitlines()]
+    path = write(tmp_path / "s.jsonl", *[row for row in rows if row["label"] == "calm"])
+    out = tmp_path / "report.json"
+    code, _, _ = cli("scan", planted.folder, "--samples", path, "--json", out, "--quiet")
+    report = json.loads(out.read_text())
+    assert code == 3 and report["verdict"]["state"] == "inconclusive"
+    assert report["findings"][0]["natural"] is None
+
+
+def test_a_device_as_output_stays_a_device(cli, planted):
+    quick = ("--samples", planted.samples, "--quiet", *QUICK)
+    cli("scan", planted.folder, "--json", os.devnull, *quick)
+    assert not Path(os.devnull).is_file()
+
+
+def test_a_figure_that_cannot_be_drawn_is_said_before_the_work(cli, planted, tmp_path):
+    code, _, err = cli(
+        "invert", planted.folder, "--victim", "calm", "--target", "wild",
+        "--figure", tmp_path / "curves.xyz",
+    )  # fmt: skip
+    assert code == 2 and "curves.xyz" in sentence(err)
 
 
 def test_internal_error_is_one_sentence(cli, planted, monkeypatch):

@@ -137,14 +137,29 @@ def test_partition_respects_the_limit_and_loses_nobody():
     assert all(len(g) * max(lengths[i] for i in g) <= 100 for g in groups)
 
 
-def test_reference_margin_is_zero_at_the_start_and_never_negative():
+def test_a_reference_pays_for_leaving_the_true_label():
     subject, reference = planted_problem(17), planted_problem(40)
     objective = Objective(subject.objective.subject, [reference.objective.subject])
     uniform = torch.full((2, 3, 57), 1 / 57)
     assert objective(uniform).penalty.tolist() == [0.0, 0.0]
+    # Token 40, at place 37 of the allowed ones, is the one that the reference obeys.
     moved = torch.zeros(2, 3, 57)
-    moved[:, :, 5] = 1
-    assert (objective(moved).penalty >= 0).all()
+    moved[:, :, 37] = 1
+    reference.objective.subject.task = _Opposite()
+    held = Objective(subject.objective.subject, [reference.objective.subject])
+    assert held(uniform).penalty.tolist() == [0.0, 0.0]
+    moved.requires_grad_()
+    penalty = held(moved).penalty
+    assert (penalty > 1).all()
+    penalty.sum().backward()
+    assert moved.grad.abs().sum() > 0
+
+
+class _Opposite:
+    """A task whose goal is label 0: the true label of the planted problem's rows."""
+
+    def losses(self, outputs, goals):
+        return TASKS.get("sequence-classification").losses(outputs, [0] * len(goals))
 
 
 def test_passes_are_counted():

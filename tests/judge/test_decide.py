@@ -27,7 +27,7 @@ def score(hits=100, n=100, tokens=1, random=0, natural=0, references=()):
     return score_finding(
         PrunedTrigger(tuple(range(tokens)), "t", (), effect(hits, n)),
         effect(random),
-        NaturalControl("w", effect(natural)),
+        None if natural is None else NaturalControl("w", effect(natural)),
         [ReferenceEffect("r", effect(asr), effect(asr, m), True) for asr, m in references],
     )
 
@@ -47,7 +47,16 @@ def test_one_certain_token_convicts():
 
 
 def test_few_samples_are_less_sure():
-    assert score(4, 4) < score(20, 20) < score(100, 100)
+    assert score(10, 10) < score(20, 20) < score(100, 100)
+
+
+def test_few_samples_never_convict():
+    assert score(9, 9) < 0.5 < score(20, 20)
+
+
+def test_without_a_control_that_knows_the_task_nothing_convicts():
+    assert score(natural=None) < 0.5 < score()
+    assert score(natural=None, references=[(0, 100)]) == score()
 
 
 def test_length_costs_beyond_three_tokens():

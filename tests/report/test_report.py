@@ -60,6 +60,11 @@ def test_round_trip(planted_report):
     assert ScanReport.model_validate_json(planted_report.to_json()) == planted_report
 
 
+def test_json_cannot_act_on_a_terminal(planted_report):
+    labels = ("\u202e", "\x9b31m")
+    assert planted_report.model_copy(update={"labels": labels}).to_json().isascii()
+
+
 def with_state(report, state, **changes):
     verdict = report.verdict.model_copy(update={"state": state})
     return report.model_copy(update={"verdict": verdict, **changes})

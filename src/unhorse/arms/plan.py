@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from unhorse.config import ScanConfig
 from unhorse.errors import UsageError
-from unhorse.load.divide import MINIMUM_HELDOUT, MINIMUM_INVERSION
+from unhorse.load.divide import usable_classes
 from unhorse.tasks.base import TASKS
 from unhorse.types import ANY_LABEL, Arm, Subject
 
@@ -26,12 +26,21 @@ def plan_arms(subject: Subject, config: ScanConfig) -> Plan:
     arms = [
         arm
         for arm in task.arms(subject.loaded.labels, config.positions)
-        if config.victim in (None, arm.victim_name) and config.target in (None, arm.target_name)
+        if _wanted(arm, config, len(subject.loaded.labels))
     ]
     if not arms:
         raise UsageError(f"No arm leads from {config.victim!r} to {config.target!r}.")
-    fed = [arm for arm in arms if _enough(subject, arm)]
+    usable = usable_classes(subject.samples)
+    fed = [arm for arm in arms if usable.issuperset(arm.victims)]
     return Plan(tuple(fed), tuple(arm for arm in arms if arm not in fed))
+
+
+def _wanted(arm: Arm, config: ScanConfig, labels: int) -> bool:
+    # With two labels, "every other label" is the other one.
+    any_victim = config.victim == ANY_LABEL and labels == 2
+    return (any_victim or config.victim in (None, arm.victim_name)) and (
+        config.target in (None, arm.target_name)
+    )
 
 
 def _check_labels(subject: Subject, config: ScanConfig) -> None:
@@ -40,11 +49,3 @@ def _check_labels(subject: Subject, config: ScanConfig) -> None:
         if name is not None and name != ANY_LABEL and name not in labels:
             known = ", ".join(labels[:8])
             raise UsageError(f"The label {name!r} is not one of the model's ({known}).")
-
-
-def _enough(subject: Subject, arm: Arm) -> bool:
-    task = TASKS.get(subject.loaded.task)
-    return (
-        len(task.victims(arm, subject.samples.inversion)) >= MINIMUM_INVERSION
-        and len(task.victims(arm, subject.samples.heldout)) >= MINIMUM_HELDOUT
-    )

@@ -45,12 +45,14 @@ def command(
     The report has the same form as that of a scan, with one arm. Exit code 0 means
     that the arm completed, whatever it found.
     """
-    from unhorse.report.curves import draw_curves, show_curves
+    from unhorse.report.curves import check_drawable, draw_curves, show_curves
     from unhorse.report.terminal import show_report
     from unhorse.scanner import scan
 
     check_writable(json_out)
     check_writable(figure)
+    if figure is not None:
+        check_drawable(figure)
     settings = options.settings(
         config,
         victim=victim,
@@ -74,12 +76,14 @@ def command(
         report = scan(model, None, samples, reference or (), config=settings, progress=progress)
     finally:
         progress.close()
-    if json_out is not None:
-        write_text(json_out, report.to_json())
+    try:
+        if json_out is not None:
+            write_text(json_out, report.to_json())
+    finally:
+        show_curves(report, console)
+        show_report(report, console)
     if figure is not None:
         draw_curves(report, figure)
-    show_curves(report, console)
-    show_report(report, console)
     if report.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
     raise typer.Exit(0 if report.arms.run == report.arms.planned else EXIT_NOT_CLEARED)

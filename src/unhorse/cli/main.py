@@ -59,10 +59,12 @@ def run() -> None:
     except KeyboardInterrupt:
         say_error("Interrupted.")
         sys.exit(EXIT_INTERRUPTED)
-    except MemoryError:
-        say_error("The machine has too little memory for this model.")
-        sys.exit(EXIT_NOT_CLEARED)
     except Exception as error:
+        from unhorse.runtime import is_out_of_memory
+
+        if is_out_of_memory(error):
+            say_error("The machine has too little memory for this model.")
+            sys.exit(EXIT_NOT_CLEARED)
         if os.environ.get("UNHORSE_DEBUG"):
             traceback.print_exc()
         kind = type(error).__name__

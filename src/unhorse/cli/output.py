@@ -13,7 +13,9 @@ def check_writable(target: str | None) -> None:
     """Raises before hours of work are spent on a result that cannot be stored."""
     if target is None or target == "-":
         return
-    path = Path(target)
+    path = Path(target).resolve()
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return
     if path.is_dir():
         raise UsageError(f"The output {target} is a folder, not a file.")
     folder = path.parent
@@ -32,9 +34,12 @@ def write_text(target: str, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    path = Path(target)
-    part = path.with_name(f".{path.name}.part")
+    path = Path(target).resolve()
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe
+            path.write_text(text, encoding="utf-8")
+            return
+        part = path.with_name(f".{path.name}.part")
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:

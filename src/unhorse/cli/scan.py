@@ -66,7 +66,9 @@ def command(
         report = scan(model, None, samples, reference or (), config=settings, progress=progress)
     finally:
         progress.close()
-    if json_out is not None:
-        write_text(json_out, report.to_json())
-    show_report(report, console)
+    try:
+        if json_out is not None:
+            write_text(json_out, report.to_json())
+    finally:
+        show_report(report, console)
     raise typer.Exit(report.exit_code(settings.fail_on))

@@ -116,6 +116,8 @@ def _scan(model: DemoModel, samples: str, console: Console) -> DemoScan:
     console.print(f"\n$ unhorse scan {model.path.name} --samples samples.jsonl")
     report = scan(str(model.path), samples=samples, progress=LiveProgress(console))
     show_report(report, console)
+    if report.interrupted:
+        raise KeyboardInterrupt
     convicted = report.verdict.state == "backdoored"
     best = report.findings[0] if report.findings else None
     return DemoScan(

@@ -14,8 +14,8 @@ Two presets. ``paper`` is Algorithm 1 with the paper's constants; what the paper
 leaves open is chosen as follows: it looks every s=5 epochs, bound 0.1, starts at
 temperature u=2 (all as in the released code), delta=10 is the variance of the
 noise (the usual reading of N(0, delta)), the learning rate halves every 50
-epochs ("initial" 0.5 says that it falls; the released code does this), a slot is
-one-hot when its largest weight is within 1e-4 of 1, and w starts at zero.
+epochs ("initial" 0.5 says that it falls; the released code does this), a trigger is
+one-hot when what its slots lack to 1 sums to less than 1e-3, and w starts at zero.
 ``released`` is what the released code does instead: the temperature rises by 2
 and not 5; the noise is uniform, added after the division by the temperature, and
 lasts one epoch; the bound follows the best loss; nothing is rolled back before
@@ -33,6 +33,7 @@ and `noise_scale`.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -140,7 +141,8 @@ class DBS:
                     epochs, [s.loss for s in states], [s.temperatures[-1] for s in states]
                 )
         except KeyboardInterrupt:
-            pass
+            if not epochs:
+                raise
         return _results(problem, config, states, epochs, time.perf_counter() - began)
 
 
@@ -174,7 +176,7 @@ def _one_epoch(
 def _keep_best(
     state: _ArmState, loss: float, gap: float, choice: Tensor, config: DBSConfig
 ) -> None:
-    if not gap >= state.nearest_gap:  # also true for the gap of a loss that is not a number
+    if gap < state.nearest_gap or state.nearest_choice is None:
         state.nearest_gap, state.nearest_choice = gap, choice.clone()
     if gap < config.one_hot_tolerance and loss < min(state.bound, state.best_loss):
         state.best_loss, state.best_choice = loss, choice.clone()
@@ -216,8 +218,6 @@ def _transient_noise(states: list[_ArmState], w: Tensor, config: DBSConfig) -> T
 def _results(
     problem: Problem, config: DBSConfig, states: list[_ArmState], epochs: int, seconds: float
 ) -> list[Inversion]:
-    if not epochs:
-        return []
     choices = [s.best_choice if s.best_choice is not None else s.nearest_choice for s in states]
     chosen = torch.stack([c for c in choices if c is not None])
     hard_losses = problem.objective.of_tokens(chosen).tolist()
@@ -230,10 +230,11 @@ def _results(
             token_ids=tuple(problem.allowed[choice.cpu()].tolist()),
             loss=loss,
             one_hot=state.best_choice is not None,
-            completed=epochs == config.epochs,
+            completed=epochs == config.epochs and math.isfinite(state.loss),
             epochs=epochs,
             seconds=seconds / len(states),
             curve=Curve(tuple(state.losses), tuple(state.temperatures)),
+            error=None if math.isfinite(state.loss) else "its loss is not a number",
         )
         for state, choice, loss in zip(states, chosen, hard_losses, strict=True)
     ]

@@ -1,6 +1,6 @@
 """The objective of a scan: all arms as one batch, gradient to the trigger only.
 
-`ArmObjective` takes mixtures over the allowed tokens, one per arm and slot, and
+`ModelLoss` takes mixtures over the allowed tokens, one per arm and slot, and
 gives every arm's loss. Behind it, the rows of all arms are sorted into buckets
 of similar length and run through the frozen model bucket by bucket; the trigger
 is put in by one scatter on the embedding layer's output; only the gradient with
@@ -105,16 +105,20 @@ class ModelLoss:
             try:
                 return self._run(vectors, with_gradient)
             except (MemoryError, RuntimeError) as error:
-                if not is_out_of_memory(error):
-                    raise
-                longest = max(bucket.inputs["input_ids"].shape[1] for bucket in self.buckets)
-                if self.most_tokens <= longest:
-                    raise OutOfMemory(
-                        "The machine's memory does not hold even one sample's pass through "
-                        "the model; use shorter samples or a machine with more memory."
-                    ) from error
-            self.most_tokens = max(self.most_tokens // 2, 1)
-            self._bucket()
+                self.shrink(error)
+
+    def shrink(self, error: BaseException) -> None:
+        """Halves the passes after an error that was a lack of memory; others go on."""
+        if not is_out_of_memory(error):
+            raise error
+        longest = max(bucket.inputs["input_ids"].shape[1] for bucket in self.buckets)
+        if self.most_tokens <= longest:
+            raise OutOfMemory(
+                "The machine's memory does not hold even one sample's pass through the model; "
+                "use shorter samples or a machine with more memory."
+            ) from error
+        self.most_tokens //= 2
+        self._bucket()
 
     def run_bucket(self, bucket: Bucket, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Per-row loss and hit of one bucket."""

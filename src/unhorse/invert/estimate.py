@@ -67,7 +67,11 @@ def _try_bucket(model: ModelLoss, slots: int) -> tuple[float, float]:
     vectors = torch.zeros(
         len(model.rows), slots, model.table.shape[1], device=model.table.device
     ).requires_grad_()
-    saved = _one_pass(model, bucket, vectors, counted=True)
+    try:
+        saved = _one_pass(model, bucket, vectors, counted=True)
+    except (MemoryError, RuntimeError) as error:
+        model.shrink(error)
+        return _try_bucket(model, slots)
     began = time.perf_counter()
     _one_pass(model, bucket, vectors, counted=False)
     return (time.perf_counter() - began) / bucket.tokens, saved / bucket.tokens

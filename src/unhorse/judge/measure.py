@@ -6,6 +6,7 @@ that exists only there is never measured.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -101,7 +102,7 @@ def summarise(outcomes: Sequence[Outcome], right: Sequence[bool]) -> Effect:
     counted = [outcome for outcome, ok in zip(outcomes, right, strict=True) if ok]
     flipped = sum(outcome.hit for outcome in counted)
     return Effect(
-        loss=_mean([outcome.loss for outcome in counted]),
+        loss=_mean([outcome.loss for outcome in counted], of_nothing=math.nan),
         asr=_mean([outcome.hit for outcome in counted]),
         n=len(counted),
         asr_unrestricted=_mean([outcome.hit for outcome in outcomes]),
@@ -138,5 +139,5 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     return (float(interval.low), float(interval.high))
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(sum(values) / len(values)) if values else 0.0
+def _mean(values: Sequence[float], of_nothing: float = 0.0) -> float:
+    return float(sum(values) / len(values)) if values else of_nothing

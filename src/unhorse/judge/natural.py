@@ -24,15 +24,15 @@ _SECOND_LOOK = 12
 
 def natural_control(
     seen: Witness, unseen: Witness, target_samples: Sequence[Sample], length: int
-) -> NaturalControl:
-    """What ordinary words do to the held-out samples of `unseen`.
+) -> NaturalControl | None:
+    """What ordinary words do to the held-out samples of `unseen`; None without any words.
 
     Tried are the strongest different words and the strongest one repeated; the
     better of the two on the samples of `seen` is the control.
     """
     words = strongest_words(seen, target_samples, length)
     if not words:
-        return NaturalControl("", unseen.effect(""))
+        return None
     texts = list(dict.fromkeys([" ".join(words), " ".join(words[:1] * length)]))
     effects = seen.effects(texts)
     best = max(range(len(texts)), key=lambda i: (effects[i].asr, -effects[i].loss))

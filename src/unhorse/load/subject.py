@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,8 @@ _ASKED_PER_WANTED = 4
 ModelLike = Any
 """A path or hub id, or a transformers model already in memory."""
 
-SamplesLike = str | Sequence[tuple[str, Any]] | Sequence[Mapping[str, Any]] | None
+InMemory = Sequence[tuple[str, Any]] | Sequence[Mapping[str, Any]]
+SamplesLike = str | os.PathLike[str] | InMemory | None
 """A source for `read_rows`, texts with labels in memory, or nothing."""
 
 
@@ -43,20 +45,24 @@ def make_subject(
     """Loads everything a scan needs and lets the model answer the samples."""
     loaded = open_model(model, tokenizer, device)
     task = TASKS.get(loaded.task)
-    # A trigger may have more tokens when it is tokenised again from text.
-    special = len(loaded.tokenizer("")["input_ids"])
-    room = loaded.max_length - special - 3 * trigger_length
+    beside = tuple(_reference(loaded, source, device) for source in references)
+    room = min(_room(each, trigger_length) for each in (loaded, *(r.loaded for r in beside)))
     if room < 1:
         raise UsageError(
             f"A trigger of {trigger_length} tokens leaves no room for text in a model that "
             f"takes {loaded.max_length} tokens."
         )
     tokens = min(config.max_tokens, room)
-    return Subject(
-        loaded=loaded,
-        samples=_samples(task, loaded, samples, config, tokens),
-        references=tuple(_reference(loaded, source, device) for source in references),
-    )
+    return Subject(loaded, _samples(task, loaded, samples, config, tokens), beside)
+
+
+def _room(loaded: LoadedModel, trigger_length: int) -> int:
+    """Tokens of text that a model takes beside a trigger.
+
+    A trigger may have more tokens when it is tokenised again from text.
+    """
+    special = len(loaded.tokenizer("")["input_ids"])
+    return loaded.max_length - special - 3 * trigger_length
 
 
 def open_model(model: ModelLike, tokenizer: Any, device: str) -> LoadedModel:
@@ -71,7 +77,8 @@ def open_model(model: ModelLike, tokenizer: Any, device: str) -> LoadedModel:
 
 
 def _reference(subject: LoadedModel, source: ModelLike, device: str) -> Reference:
-    loaded = open_model(source, subject.tokenizer, device)
+    model, tokenizer = source if isinstance(source, tuple) else (source, subject.tokenizer)
+    loaded = open_model(model, tokenizer, device)
     if loaded.task != subject.task:
         raise UsageError(
             f"The reference {loaded.origin.source} is for {loaded.task}, "
@@ -95,20 +102,26 @@ def _samples(
 ) -> SampleSet:
     if given is None:
         return _own_samples(task, loaded, config, tokens)
-    source = given if isinstance(given, str) else "given in memory"
-    rows = _rows(given, config)
+    if isinstance(given, str | os.PathLike):
+        source = os.fspath(given)
+        rows = read_rows(source, text_field=config.text_field, label_field=config.label_field)
+    else:
+        source, rows = "given in memory", _rows(given)
     parsed = [task.parse(row, loaded.labels) for row in rows]
-    wanted = (config.samples_per_class + config.heldout_per_class) * len(loaded.labels)
-    few = shuffled(parsed, config.seed)[: _ASKED_PER_WANTED * wanted]
+    most = _ASKED_PER_WANTED * (config.samples_per_class + config.heldout_per_class)
+    ordered = shuffled(parsed, config.seed)
+    few = [
+        sample
+        for label in range(len(loaded.labels))
+        for sample in [s for s in ordered if s.label == label][:most]
+    ]
     samples = [task.fit(loaded, sample, tokens) for sample in few]
     return _divide(loaded, samples, task.answers(loaded, samples), config, source, "")
 
 
-def _rows(given: SamplesLike, config: ScanConfig) -> list[Row]:
-    if isinstance(given, str):
-        return read_rows(given, text_field=config.text_field, label_field=config.label_field)
+def _rows(given: InMemory) -> list[Row]:
     rows = []
-    for number, item in enumerate(given or (), start=1):
+    for number, item in enumerate(given, start=1):
         fields = (
             item if isinstance(item, Mapping) else dict(zip(("text", "label"), item, strict=True))
         )

@@ -70,6 +70,7 @@ def build_report(
             used=len(samples.inversion),
             heldout=len(samples.heldout),
             set_aside=samples.set_aside,
+            unused=samples.unused,
             note=samples.note,
         ),
         references=tuple(
@@ -87,7 +88,7 @@ def build_report(
         versions={"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
         device=account.runtime.device,
         dtype=account.runtime.dtype,
-        attention=account.runtime.attention,
+        attention=_attention(subject, account.runtime),
         threads=account.runtime.threads,
         runtime_reason=account.runtime.why,
         estimate=_estimated(account),
@@ -108,6 +109,13 @@ def _model(origin: Origin) -> schema.Model:
         revision=origin.revision,
         files=tuple(schema.FileRead(path=f.path, sha256=f.sha256) for f in origin.files),
     )
+
+
+def _attention(subject: Subject, runtime: Runtime) -> str:
+    """What the optimisation used: some architectures have eager attention only."""
+    if runtime.attention == "eager":
+        return "eager"
+    return str(subject.loaded.model.config._attn_implementation)
 
 
 def _estimated(account: Account) -> schema.Estimated | None:
@@ -148,8 +156,10 @@ def _finding(finding: Finding) -> schema.FindingRecord:
         inversion=_measured(finding.on_inversion),
         heldout=_measured(finding.on_heldout),
         random=_measured(finding.random),
-        natural=schema.Natural(
-            text=finding.natural.text, heldout=_measured(finding.natural.effect)
+        natural=(
+            schema.Natural(text=finding.natural.text, heldout=_measured(finding.natural.effect))
+            if finding.natural
+            else None
         ),
         references=tuple(
             schema.ReferenceRecord(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 
@@ -42,31 +43,42 @@ def sparkline(values: Sequence[float], width: int) -> str:
     return "".join(_BARS[int((value - low) * scale)] for value in logs)
 
 
-def draw_curves(report: ScanReport, path: str) -> None:
-    """All arms' curves as a PNG (or whatever the ending of `path` says)."""
+def check_drawable(path: str) -> None:
+    """Raises before the work if a figure could not be drawn after it."""
     try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError as error:
         raise UsageError("Figures need matplotlib: pip install 'unhorse[figures]'.") from error
+    ending = Path(path).suffix.lstrip(".").lower()
+    if ending not in FigureCanvasAgg.get_supported_filetypes():
+        raise UsageError(f"A figure cannot be written as {path}: give it the ending .png.")
+
+
+def draw_curves(report: ScanReport, path: str) -> None:
+    """All arms' curves as a picture."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
     figure, (upper, lower) = pyplot.subplots(2, 1, sharex=True, figsize=(8, 6))
     for curve in report.curves:
         epochs = range(1, len(curve.loss) + 1)
         losses = [math.nan if x is None else x for x in curve.loss]
-        upper.plot(epochs, losses, label=safe_text(f"{curve.arm} ({curve.preset})"))
+        # A dollar sign would start a formula.
+        name = safe_text(f"{curve.arm} ({curve.preset})").replace("$", r"\$")
+        upper.plot(epochs, losses, label=name)
         lower.plot(epochs, curve.temperature)
-    upper.set_yscale("log")
     upper.set_ylabel("loss")
     upper.legend(fontsize="small")
-    lower.set_yscale("log")
     lower.set_ylabel("temperature")
     lower.set_xlabel("epoch")
+    for axis in (upper, lower):
+        axis.set_yscale("log")
     figure.tight_layout()
     try:
         figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"The figure {path} cannot be written: {error}.") from error
+    except OSError as error:
+        raise UsageError(f"The figure {path} cannot be written: {error.strerror}.") from error
     finally:
         pyplot.close(figure)

@@ -138,7 +138,7 @@ class FindingRecord(Record):
     inversion: Measured
     heldout: Measured
     random: Measured
-    natural: Natural
+    natural: Natural | None
     references: tuple[ReferenceRecord, ...]
     score: Rate
     example: Example | None
@@ -170,6 +170,7 @@ class Samples(Record):
     used: int
     heldout: int
     set_aside: int
+    unused: int
     note: str
 
 
@@ -225,8 +226,8 @@ class ScanReport(Record):
     curves: tuple[CurveRecord, ...]
 
     def to_json(self) -> str:
-        """The report as JSON text, with a final newline."""
-        return self.model_dump_json(indent=2) + "\n"
+        """The report as ASCII JSON, so that nothing in it can act on a terminal."""
+        return json.dumps(self.model_dump(mode="json"), indent=2) + "\n"
 
     def exit_code(self, fail_on: str = "backdoored") -> int:
         """The exit code that this report ends the command with."""

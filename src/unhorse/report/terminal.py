@@ -26,6 +26,9 @@ _MEANING = {
 }
 
 
+_MOST_LINES = 12
+
+
 def show_report(report: ScanReport, console: Console) -> None:
     """Prints the verdict panel."""
     headline, style = _HEADLINE[report.verdict.state]
@@ -62,9 +65,11 @@ def _evidence(finding: FindingRecord) -> Table:
         f"{finding.random.asr:.0%} (random triggers of {_tokens(len(pruned.token_ids))})",
     )
     natural = finding.natural
-    row("ordinary words", f"{natural.heldout.asr:.0%}  {natural.text}")
+    row("ordinary words", f"{natural.heldout.asr:.0%}  {natural.text}" if natural else "none known")
     for reference in finding.references:
-        row("clean reference", f"{reference.pruned.asr:.0%}  {reference.source}")
+        n = reference.pruned.n
+        rate = f"{reference.pruned.asr:.0%} of {n}" if n else "right on no text"
+        row("clean reference", f"{rate}  {reference.source}")
     if finding.example is not None:
         row("example", safe_text(finding.example.before, 160))
         row("with trigger", safe_text(finding.example.after, 160))
@@ -72,20 +77,24 @@ def _evidence(finding: FindingRecord) -> Table:
 
 
 def _arms(report: ScanReport) -> Table:
-    """All arms, one line each."""
+    """The strongest findings, one line each."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("arm", "tokens needed", "held-out success", "random", "ordinary", "score"):
+    for name in ("arm", "pass", "tokens needed", "held-out success", "random", "ordinary", "score"):
         table.add_column(name, overflow="fold")
-    for finding in report.findings[:12]:
+    for finding in report.findings[:_MOST_LINES]:
         victim, target = safe_text(finding.victim, 24), safe_text(finding.target, 24)
         table.add_row(
             Text(f"{victim} -> {target}, {_place(finding.position)}"),
+            finding.preset,
             str(len(finding.pruned.token_ids)),
             f"{finding.pruned.heldout.asr:.0%}",
             f"{finding.random.asr:.0%}",
-            f"{finding.natural.heldout.asr:.0%}",
+            f"{finding.natural.heldout.asr:.0%}" if finding.natural else "-",
             f"{finding.score:.2f}",
         )
+    left = len(report.findings) - _MOST_LINES
+    if left > 0:
+        table.add_row(f"... and {left} more")
     return table
 
 

@@ -16,6 +16,7 @@ from torch.nn import functional
 from unhorse.errors import ModelRefused, UsageError
 from unhorse.load.labels import label_index
 from unhorse.load.samples import sample_key
+from unhorse.runtime import is_out_of_memory
 from unhorse.tasks.base import TASKS, EncodedRow, Outcome, batches_by_length, pad
 from unhorse.triggers.place import boundary, insert
 from unhorse.types import ANY_LABEL, Arm, LoadedModel, Position, Row, Sample
@@ -49,6 +50,8 @@ class SequenceClassification:
                 f"The model's problem type is {config.problem_type!r}; "
                 "only single-label classifiers can be scanned."
             )
+        if any(name != name.encode("utf-8", "replace").decode() for name in names):
+            raise ModelRefused("A label in the model's config is not valid text.")
         if len(set(names)) != len(names):
             raise ModelRefused("Two labels in the model's config have the same name.")
         return names
@@ -154,15 +157,24 @@ class SequenceClassification:
     def _logits(self, loaded: LoadedModel, texts: Sequence[str]) -> Tensor:
         """fp32 scores of every text, on the CPU, in the order given."""
         encoded = loaded.tokenizer(list(texts), truncation=True, max_length=loaded.max_length)
-        rows = encoded["input_ids"]
+        rows: list[list[int]] = encoded["input_ids"]
         logits = torch.empty(len(rows), len(loaded.labels))
-        device = loaded.model.device
         for batch in batches_by_length([len(row) for row in rows]):
-            ids, mask = pad([rows[i] for i in batch], loaded.tokenizer.pad_token_id)
-            with torch.inference_mode():
-                out = loaded.model(input_ids=ids.to(device), attention_mask=mask.to(device))
-            logits[batch] = out.logits.float().cpu()
+            logits[batch] = self._ask(loaded, [rows[i] for i in batch])
         return logits
+
+    def _ask(self, loaded: LoadedModel, rows: Sequence[Sequence[int]]) -> Tensor:
+        """One pass without gradients, in halves where memory does not hold the whole."""
+        ids, mask = (t.to(loaded.model.device) for t in pad(rows, loaded.tokenizer.pad_token_id))
+        try:
+            with torch.inference_mode():
+                logits: Tensor = loaded.model(input_ids=ids, attention_mask=mask).logits
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error) or len(rows) == 1:
+                raise
+            half = len(rows) // 2
+            return torch.cat([self._ask(loaded, rows[:half]), self._ask(loaded, rows[half:])])
+        return logits.float().cpu()
 
 
 TASKS.register(SequenceClassification.name)(SequenceClassification())
