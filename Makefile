@@ -20,7 +20,8 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.all
 	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/demo_seeds.py
+	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/demo_seeds.py --fresh
 
 dev: $(VENV)/.all
 

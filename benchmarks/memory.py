@@ -2,9 +2,10 @@
 
     python benchmarks/memory.py [--only bert-base]
 
-Five epochs of an otherwise default scan of randomly initialised models, each in a
-process of its own. Random models answer every text alike, so the head's bias is moved
-to the middle of its answers; what is measured does not depend on it.
+Loading, own texts and five epochs of a default scan (first pass, all arms) of randomly
+initialised models, each in a process of its own; judging, which needs less memory, is
+left out. Random models answer every text alike, so the head's bias is moved to the
+middle of its answers; what is measured does not depend on it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,14 @@ from transformers import (
 )
 
 from common import RESULTS, environment, write_result
+from unhorse.arms.plan import plan_arms
+from unhorse.config import make_config
+from unhorse.invert.estimate import estimate, peak_bytes
+from unhorse.invert.run import invert_arms, plan_passes, pose_problem
+from unhorse.load.subject import make_subject
 from unhorse.load.texts import neutral_texts
+from unhorse.progress import ScanProgress
+from unhorse.runtime import choose_runtime, keep_freed_memory
 
 LIMIT_BYTES = 8 * 2**30
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -92,34 +101,52 @@ def make_model(sizes: dict[str, Any], folder: Path) -> int:
     return sum(p.numel() for p in model.parameters())
 
 
-def measure(name: str) -> dict[str, Any]:
-    """Scans one model for five epochs in a process of its own."""
-    with tempfile.TemporaryDirectory() as place:
-        folder, out = Path(place) / "model", Path(place) / "report.json"
-        weights = make_model(MODELS[name], folder)
-        command = [sys.executable, "-m", "unhorse", "scan", str(folder), "--quiet"]
-        subprocess.run([*command, "--set", "epochs=5", "--json", str(out)], check=False)
-        report = json.loads(out.read_text())
-    estimate = report["estimate"]
+def invert(folder: str) -> dict[str, Any]:
+    """What a scan does up to judging, for five epochs; in a process of its own."""
+    keep_freed_memory()
+    config, runtime = make_config(options={"epochs": 5}), choose_runtime()
+    first = plan_passes(config)[0]
+    subject = make_subject(
+        folder, None, None, (), config, runtime.device, first.config.trigger_length
+    )
+    arms = plan_arms(subject, config).arms
+    problem = pose_problem(subject, arms, first, config.seed, runtime)
+    expected = estimate(problem, first.config, judging_tokens=0)
+    began = time.perf_counter()
+    found = invert_arms(problem, config.method, first.config, ScanProgress())
+    seconds = time.perf_counter() - began
     return {
-        "model": name,
-        "weights": weights,
-        "arms_run": report["arms"]["run"],
-        "expected_seconds": estimate["seconds"],
-        "seconds": estimate["seconds_taken"],
-        "seconds_ratio": estimate["seconds_taken"] / estimate["seconds"],
-        "expected_bytes": estimate["bytes"],
-        "bytes": estimate["bytes_taken"],
-        "bytes_ratio": estimate["bytes_taken"] / estimate["bytes"],
-        "under_8_gb": estimate["bytes_taken"] < LIMIT_BYTES,
+        "arms": sum(inversion.completed for inversion in found),
+        "expected_seconds": expected.seconds,
+        "seconds": seconds,
+        "seconds_ratio": seconds / expected.seconds,
+        "expected_bytes": expected.bytes,
+        "bytes": peak_bytes(),
+        "bytes_ratio": peak_bytes() / expected.bytes,
+        "under_8_gb": peak_bytes() < LIMIT_BYTES,
     }
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Builds one model and inverts on it."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "model"
+        weights = make_model(MODELS[name], folder)
+        command = [sys.executable, __file__, "--invert", str(folder)]
+        out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return {"model": name, "weights": weights, **json.loads(out)}
 
 
 def main() -> None:
     """Measures the models that are asked for and writes results/memory.json."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(MODELS), action="append")
-    names = parser.parse_args().only or list(MODELS)
+    parser.add_argument("--invert", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.invert:
+        print(json.dumps(invert(given.invert)))
+        return
+    names = given.only or list(MODELS)
     path = RESULTS / "memory.json"
     rows = json.loads(path.read_text())["models"] if path.exists() else []
     for name in names:

@@ -26,6 +26,9 @@ from unhorse.types import LoadedModel
 MOST_TOKENS = 2048
 """Tokens in one pass: enough for full-speed matrix products, little memory."""
 
+MOST_OVERHEAD = 150
+"""Padding that is worth one pass less, in tokens, for models of any size."""
+
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
@@ -149,9 +152,17 @@ class ModelLoss:
         device = self.loaded.model.device
         flat = [(arm, row) for arm, rows in enumerate(self.rows) for row in rows]
         self.share = torch.tensor([1.0 / max(len(rows), 1) for rows in self.rows], device=device)
-        groups = partition([len(row.ids) for _, row in flat], self.most_tokens)
+        lengths = [len(row.ids) for _, row in flat]
+        groups = partition(lengths, self.most_tokens, self._overhead())
         pad_id = self.loaded.tokenizer.pad_token_id
         self.buckets = [_bucket([flat[i] for i in group], pad_id, device) for group in groups]
+
+    def _overhead(self) -> int:
+        """What one more pass costs beside its tokens, in tokens: more of them in a small model."""
+        embedding = self.adapter.module.weight
+        assert isinstance(embedding, Tensor)
+        weights = sum(p.numel() for p in self.loaded.model.parameters()) - embedding.numel()
+        return max(8, min(MOST_OVERHEAD, 260_000_000 // max(1, int(weights))))
 
 
 class _Chunked(torch.autograd.Function):
