@@ -140,7 +140,7 @@ def draw(runs: dict[str, Any], path: Path) -> None:
         axis.set_yscale("log")
         axis.set_title(name, fontsize="medium")
         axis.grid(alpha=0.3)
-    axes[0, 0].legend(fontsize="x-small")
+        axis.legend(fontsize="x-small", loc="upper right")
     for axis in axes[1]:
         axis.set_xlabel("epoch")
     for axis in axes[:, 0]:
