@@ -134,7 +134,7 @@ def duration(seconds: float) -> str:
     """A time span for people.
 
     >>> duration(4.2), duration(75), duration(7300)
-    ('4 s', '1 min 15 s', '2 h 2 min')
+    ('4 s', '1 min 15 s', '2 h 1 min')
     """
     whole = round(seconds)
     if whole < 60:
