@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import ctypes
+import dataclasses
 import platform
 import sys
 from collections.abc import Mapping
@@ -73,15 +74,7 @@ def for_optimisation(loaded: LoadedModel, runtime: Runtime) -> LoadedModel:
         model = copy.deepcopy(model).to(_TORCH_DTYPE[runtime.dtype])
     if model.config._attn_implementation != runtime.attention and runtime.attention == "eager":
         model.set_attn_implementation("eager")
-    return LoadedModel(
-        model=model,
-        tokenizer=loaded.tokenizer,
-        task=loaded.task,
-        labels=loaded.labels,
-        architecture=loaded.architecture,
-        max_length=loaded.max_length,
-        origin=loaded.origin,
-    )
+    return dataclasses.replace(loaded, model=model)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
