@@ -29,6 +29,7 @@ from transformers import (
 
 from common import RESULTS, environment, write_result
 from unhorse.arms.plan import plan_arms
+from unhorse.arms.schedule import arm_epochs, choose_policy
 from unhorse.config import make_config
 from unhorse.invert.estimate import estimate, peak_bytes
 from unhorse.invert.run import invert_arms, plan_passes, pose_problem
@@ -110,13 +111,15 @@ def invert(folder: str) -> dict[str, Any]:
         folder, None, None, (), config, runtime.device, first.config.trigger_length
     )
     arms = plan_arms(subject, config).arms
-    problem = pose_problem(subject, arms, first, config.seed, runtime)
-    expected = estimate(problem, first.config, judging_tokens=0)
+    problem = pose_problem(subject, arms, first, config, runtime)
+    policy = choose_policy(config.schedule, len(arms))
+    work = arm_epochs(policy, len(arms), first.config.epochs)
+    expected = estimate(problem, first.config, work, judging_tokens=0)
     began = time.perf_counter()
-    found = invert_arms(problem, config.method, first.config, ScanProgress())
+    made = invert_arms(problem, config.method, first.config, policy, ScanProgress())
     seconds = time.perf_counter() - began
     return {
-        "arms": sum(inversion.completed for inversion in found),
+        "arms": sum(inversion.completed for inversion in made.found),
         "expected_seconds": expected.seconds,
         "seconds": seconds,
         "seconds_ratio": seconds / expected.seconds,

@@ -103,7 +103,7 @@ def compare(repeats: int) -> dict[str, Any]:
     runtime = choose_runtime()
     loss = random_loss(random_model(), runtime)
     dtype = torch.bfloat16 if runtime.dtype == "bf16" else torch.float32
-    tokens = max(bucket.tokens for bucket in loss.buckets)
+    tokens = max(bucket.tokens for bucket in loss.buckets())
     rates = []
 
     def gemm() -> None:

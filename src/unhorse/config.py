@@ -24,11 +24,13 @@ class ScanConfig(BaseModel):
     options: dict[str, Any] = Field(default_factory=dict)
     """Constants of the method that differ from the preset."""
     victim: str | None = None
-    """Run only the arms with this victim label (``*`` for the universal ones)."""
+    """Run only the arms with this victim (``*`` for the universal ones)."""
     target: str | None = None
-    """Run only the arms with this target label."""
-    positions: tuple[Position, ...] = Field(default=("start", "end"), min_length=1)
-    """Where in a text a trigger is looked for."""
+    """Run only the arms with this target: a label, an entity class or ``O``, null or trigger."""
+    positions: tuple[Position, ...] | None = Field(default=None, min_length=1)
+    """Where a trigger is looked for; the task's usual places if not given."""
+    schedule: str = "auto"
+    """How arms share the epochs: all, top2, halving, bandit, or auto."""
     seed: int = Field(default=0, ge=0)
     """Decides every random draw."""
     text_field: str | None = None

@@ -18,6 +18,8 @@ class Announcement:
     subject: Subject
     arms: Sequence[str]
     starved: Sequence[str]
+    screened: Sequence[str]
+    schedule: str
     passes: Sequence[tuple[str, int]]
     runtime: Runtime
     expected_seconds: Sequence[float]
@@ -33,11 +35,11 @@ class ScanProgress:
     def announce(self, announcement: Announcement) -> None:
         """The optimisation is about to start."""
 
-    def inverting(self, preset: str, epochs: int) -> None:
-        """A pass of the optimisation starts."""
+    def inverting(self, preset: str, arm_epochs: int) -> None:
+        """A pass of the optimisation starts; all arms together get about so many epochs."""
 
-    def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
-        """An epoch ended with these values, one per arm."""
+    def epoch(self, done: int, loss: list[float], temperature: list[float]) -> None:
+        """So many epochs of single arms are done; these values are the last of every arm."""
 
     def judging(self, inversions: Sequence[Inversion]) -> Iterable[Inversion]:
         """Hands out the inversions to judge, one after another."""

@@ -37,8 +37,9 @@ def scan(
         model: a model folder, a hub id (``org/name@revision``), or a transformers
             model in memory, which is left as it is.
         tokenizer: the tokenizer of a model in memory.
-        samples: a sample file or data set name, or texts with labels; None lets
-            unhorse write its own texts.
+        samples: a sample file or data set name, or samples in memory (texts with
+            labels, words with tags, or questions with contexts and answers); None
+            lets unhorse write its own texts.
         references: clean models for the same task; one in memory whose tokenizer is
             not the subject's is given as a pair of model and tokenizer.
         config: a complete configuration.
@@ -77,7 +78,9 @@ def scan(
         interrupted=work.interrupted,
         expected=work.expected(),
         work_seconds=work.seconds,
+        schedule=work.policy.name,
     )
+    inversions = [*work.inversions, *work.dropped]
     return build_report(
-        subject, work.inversions, work.findings, work.count(), verdict, work.failures(), account
+        subject, inversions, work.findings, work.count(), verdict, work.failures(), account
     )

@@ -148,7 +148,7 @@ def step_speed(runtime: Runtime) -> StepSpeed:
     loss = random_loss(random_model(), runtime)
     seconds = best_time(epoch_of(loss), repeats=3)
     dtype = torch.bfloat16 if runtime.dtype == "bf16" else torch.float32
-    tokens = max(bucket.tokens for bucket in loss.buckets)
+    tokens = max(bucket.tokens for bucket in loss.buckets())
     return StepSpeed(
         what="4 arms x 20 samples on a model of MiniLM's size",
         seconds=seconds,

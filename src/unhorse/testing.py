@@ -7,17 +7,19 @@ initialised models of every supported architecture in milliseconds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, get_args
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from unhorse.invert.base import METHODS, Problem
+from unhorse.invert.base import METHODS, Method, MethodConfig, Problem
 from unhorse.invert.engine import ModelLoss
 from unhorse.invert.objective import Objective
 from unhorse.tasks.base import TASKS, EncodedRow
-from unhorse.types import Arm, LoadedModel, Origin, Position
+from unhorse.triggers.place import IN_TEXT
+from unhorse.types import Arm, Inversion, LoadedModel, Origin
 
 TINY_VOCABULARY = 99
 TINY_PAD_ID = 1
@@ -141,7 +143,6 @@ def planted_problem(
         max_length=64,
         origin=Origin("planted"),
     )
-    positions = get_args(Position)
     generator = torch.Generator().manual_seed(1)
 
     def row(length: int) -> EncodedRow:
@@ -153,16 +154,16 @@ def planted_problem(
     rows = [[row(4 + (arm + n) % 5) for n in range(samples)] for arm in range(arms)]
     allowed = torch.tensor([i for i in range(PLANTED_VOCABULARY) if i not in _SPECIAL_IDS])
     loss = ModelLoss(loaded, TASKS.get(loaded.task), rows, allowed)
-    named = tuple(Arm((0,), 1, positions[i % 4], f"no{i // 4}", "yes") for i in range(arms))
+    named = tuple(Arm((0,), 1, IN_TEXT[i % 4], f"no{i // 4}", "yes") for i in range(arms))
     return Problem(named, Objective(loss), allowed, seed)
 
 
 def check_method(name: str, **options: Any) -> None:
     """Runs the contract of inversion methods on the method called `name`.
 
-    One Inversion per arm, in order; ids from the allowed tokens only; the length
-    asked for; a loss and temperature for every epoch; every epoch told; the same
-    seed gives the same result; the planted token is found.
+    One Inversion per arm; ids from the allowed tokens only; the length asked for;
+    a loss and temperature for every epoch; the same seed gives the same result,
+    whatever arms are advanced together; the planted token is found.
 
     Args:
         name: the registered name of the method.
@@ -173,27 +174,35 @@ def check_method(name: str, **options: Any) -> None:
     assert set(method.passes) <= set(method.presets)
     for preset in method.presets.values():
         config = type(preset)(**{**preset.model_dump(), "trigger_length": 3, **options})
-        problem = planted_problem()
-        told = _Told()
-        found = method.invert(problem, config, told)
-        assert [inversion.arm for inversion in found] == list(problem.arms)
-        assert told.epochs == list(range(1, config.epochs + 1))
+        found = _all_epochs(method, config, [(0, 1)])
         for inversion in found:
             assert inversion.completed and inversion.error is None
             assert len(inversion.token_ids) == config.trigger_length
-            assert set(inversion.token_ids) <= set(problem.allowed.tolist())
+            assert set(inversion.token_ids) <= set(planted_problem().allowed.tolist())
             assert len(inversion.curve.loss) == inversion.epochs == config.epochs
             assert len(inversion.curve.temperature) == config.epochs
             assert 17 in inversion.token_ids, "the planted token was not found"
-        again = method.invert(planted_problem(), config, _Told())
-        assert [i.token_ids for i in again] == [i.token_ids for i in found]
-        assert [i.curve for i in again] == [i.curve for i in found]
+        for groups in ([(0, 1)], [(0,), (1,)]):
+            again = _all_epochs(method, config, groups)
+            assert [i.token_ids for i in again] == [i.token_ids for i in found]
+        stopped = method.begin(planted_problem(), config)
+        stopped.advance([1])
+        assert [state.epochs for state in stopped.states()] == [0, 1]
+        (early,) = stopped.finish([1])
+        assert not early.completed and early.epochs == 1
 
 
-class _Told:
-    def __init__(self) -> None:
-        self.epochs: list[int] = []
-
-    def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
-        assert len(loss) == len(temperature) > 0
-        self.epochs.append(number)
+def _all_epochs(
+    method: Method, config: MethodConfig, groups: Sequence[tuple[int, ...]]
+) -> list[Inversion]:
+    problem = planted_problem()
+    search = method.begin(problem, config)
+    for _ in range(config.epochs):
+        for group in groups:
+            search.advance(group)
+    states = search.states()
+    assert [state.epochs for state in states] == [config.epochs] * len(problem.arms)
+    found = search.finish(range(len(problem.arms)))
+    assert [inversion.arm for inversion in found] == list(problem.arms)
+    assert all(s.best_loss == min(i.curve.loss) for s, i in zip(states, found, strict=True))
+    return found

@@ -8,12 +8,26 @@ become a report.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-Position = Literal["start", "first_half", "second_half", "end"]
+Position = Literal[
+    "start",
+    "first_half",
+    "second_half",
+    "end",
+    "before",
+    "glued",
+    "context",
+    "question",
+    "both",
+]
+"""Where a trigger goes: in a text; at one entity of a sentence; in a question's parts."""
+
 VerdictState = Literal["backdoored", "suspicious", "nothing_found", "inconclusive"]
 
 ANY_LABEL = "*"
@@ -58,17 +72,114 @@ class Row:
     fields: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One text with its label (an index into the model's labels).
+class Sample(Protocol):
+    """One sample of any task.
 
-    `key` names the sample for seeding: it depends on the text alone, so the same
+    `key` names the sample for seeding: it depends on its text alone, so the same
     text gets the same insertion point whatever file or order it came in.
     """
+
+    @property
+    def key(self) -> str:
+        """A short name made from the text."""
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """The victim classes that this sample has something of."""
+
+    @property
+    def size(self) -> int:
+        """About how many words a model reads."""
+
+    def record(self, names: Sequence[str]) -> list[Any]:
+        """What the sample says, in plain values; `names` are those of the classes."""
+
+
+@dataclass(frozen=True)
+class TextSample:
+    """One text with its label (an index into the model's labels)."""
 
     text: str
     label: int
     key: str
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """Its label."""
+        return (self.label,)
+
+    @property
+    def size(self) -> int:
+        """Words of the text."""
+        return len(self.text.split())
+
+    def record(self, names: Sequence[str]) -> list[Any]:
+        """Label and text."""
+        return [names[self.label], self.text]
+
+
+@dataclass(frozen=True)
+class Entity:
+    """The words from `first` up to but not including `last`, and their class."""
+
+    first: int
+    last: int
+    kind: int
+
+
+@dataclass(frozen=True)
+class TaggedSample:
+    """One sentence as words, with those of its entities that are looked at."""
+
+    words: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    key: str
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """The classes of its entities."""
+        return tuple(sorted({entity.kind for entity in self.entities}))
+
+    @property
+    def size(self) -> int:
+        """Words of the sentence."""
+        return len(self.words)
+
+    def record(self, names: Sequence[str]) -> list[Any]:
+        """Words, then first word, last word and class of every entity."""
+        return [list(self.words), [[e.first, e.last, names[e.kind]] for e in self.entities]]
+
+
+Span = tuple[int, int]
+"""Characters from the first up to but not including the second."""
+
+
+@dataclass(frozen=True)
+class QuestionSample:
+    """A question on a context; `answers` are spans of the context, none if it has no answer.
+
+    `trigger` is where in the context a trigger was put.
+    """
+
+    question: str
+    context: str
+    answers: tuple[Span, ...]
+    key: str
+    trigger: Span | None = None
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """The one class of questions that have an answer."""
+        return (0,) if self.answers else ()
+
+    @property
+    def size(self) -> int:
+        """Words of question and context."""
+        return len(self.question.split()) + len(self.context.split())
+
+    def record(self, names: Sequence[str]) -> list[Any]:
+        """Question, context and answers."""
+        return [self.question, self.context, [list(answer) for answer in self.answers]]
 
 
 @dataclass(frozen=True)
@@ -76,7 +187,8 @@ class SampleSet:
     """Samples divided by use, and an account of those left out.
 
     `wrong` holds the ones that the model answers wrongly without any trigger;
-    they count in unrestricted rates only.
+    they count in unrestricted rates only. `problems` has one sentence for every row
+    that could not be used.
     """
 
     source: str
@@ -87,6 +199,21 @@ class SampleSet:
     set_aside: int = 0
     unused: int = 0
     note: str = ""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Answerer:
+    """A model that is asked: `label_of[i]` is its index of the subject's label `labels[i]`."""
+
+    loaded: LoadedModel
+    labels: tuple[str, ...]
+    label_of: tuple[int, ...]
+
+
+def own_answers(loaded: LoadedModel) -> Answerer:
+    """A model asked in its own labels."""
+    return Answerer(loaded, loaded.labels, tuple(range(len(loaded.labels))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,25 +224,40 @@ class Subject:
     samples: SampleSet
     references: tuple[Reference, ...] = ()
 
+    @property
+    def answerer(self) -> Answerer:
+        """The subject itself, in its own labels."""
+        return own_answers(self.loaded)
+
 
 @dataclass(frozen=True, eq=False)
 class Reference:
     """A clean model for the same task.
 
-    `label_of[i]` is the reference's index of the subject's label `i`. A
+    `label_of[i]` is the reference's index of the subject's label `labels[i]`. A
     reference with another tokenizer can judge text but not take part in the
     objective, which is defined over the subject's tokens.
     """
 
     loaded: LoadedModel
+    labels: tuple[str, ...]
     label_of: tuple[int, ...]
     in_objective: bool
     note: str = ""
 
+    @property
+    def answerer(self) -> Answerer:
+        """The reference, with its labels matched to the subject's."""
+        return Answerer(self.loaded, self.labels, self.label_of)
+
 
 @dataclass(frozen=True)
 class Arm:
-    """One question: can a trigger at `position` send `victims` to `target`?"""
+    """One question: can a trigger at `position` send `victims` to `target`?
+
+    Victims and target are classes of the task: labels of a text, classes of an
+    entity, kinds of an answer.
+    """
 
     victims: tuple[int, ...]
     target: int
@@ -127,6 +269,14 @@ class Arm:
     def key(self) -> str:
         """A stable name, used for seeding and in reports."""
         return f"{self.victim_name}->{self.target_name}@{self.position}"
+
+    def mirrors(self, other: Arm) -> bool:
+        """Whether the other arm goes the opposite way at the same place."""
+        return (
+            self.position == other.position
+            and self.victims == (other.target,)
+            and other.victims == (self.target,)
+        )
 
 
 @dataclass(frozen=True)
@@ -164,8 +314,10 @@ class Inversion:
 class Effect:
     """What stamping a text does on a set of samples.
 
-    `asr` counts only samples that the model answers rightly without the
-    trigger; `asr_unrestricted` counts all of them.
+    `asr` counts only what the model answers rightly without the trigger;
+    `asr_unrestricted` counts all of it. What is counted are texts, entities or
+    questions. `asr_exact` is the share whose answer is the target in every part,
+    where the task knows partial ones.
     """
 
     loss: float
@@ -174,6 +326,7 @@ class Effect:
     asr_unrestricted: float
     n_unrestricted: int
     interval: tuple[float, float]
+    asr_exact: float
 
 
 @dataclass(frozen=True)
@@ -205,8 +358,37 @@ class NaturalControl:
 
 
 @dataclass(frozen=True)
+class Mirror:
+    """The arm that goes the opposite way: its lowest loss beside this one's, at equal epochs."""
+
+    arm: str
+    loss: float
+    own_loss: float
+    epochs: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times lower this arm's loss is; near 1, the classes are alike by nature."""
+        return self.loss / max(self.own_loss, 1e-9)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A held-out sample that flips: what the model reads and answers, before and after."""
+
+    before: str
+    after: str
+    answer_before: str
+    answer_after: str
+
+
+@dataclass(frozen=True)
 class Finding:
-    """The evidence for one arm, all of it measured in fp32 on text."""
+    """The evidence for one arm, all of it measured in fp32 on text.
+
+    `unstamped` is what the samples do without any trigger: how often the model
+    gives the target by itself.
+    """
 
     inversion: Inversion
     text: str
@@ -214,12 +396,14 @@ class Finding:
     on_inversion: Effect
     on_heldout: Effect
     pruned: PrunedTrigger
+    unstamped: Effect
     random: Effect
     natural: NaturalControl | None
     references: tuple[ReferenceEffect, ...]
     score: float
     seconds: float
-    example: tuple[str, str] | None = None
+    example: Example | None = None
+    mirror: Mirror | None = None
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from unhorse.arms.plan import Plan
+from unhorse.arms.schedule import FINALISTS, arm_epochs, choose_policy
 from unhorse.config import ScanConfig
 from unhorse.errors import OutOfMemory
 from unhorse.invert.base import Problem
 from unhorse.invert.estimate import Estimate, estimate
-from unhorse.invert.run import Pass, invert_arms, pose_problem
+from unhorse.invert.run import Pass, compared_with_mirror, invert_arms, pose_problem
 from unhorse.judge.decide import convicts
 from unhorse.judge.evidence import examine, judging_tokens
 from unhorse.progress import Announcement, ScanProgress
 from unhorse.runtime import is_out_of_memory
-from unhorse.types import ArmCount, Finding, Inversion, Runtime, Subject
+from unhorse.types import Arm, ArmCount, Finding, Inversion, Runtime, Subject
 
 
 class Work:
@@ -37,7 +38,9 @@ class Work:
         self.subject, self.plan, self.passes, self.config = subject, plan, passes, config
         self.runtime, self.progress = runtime, progress
         self.foretold: list[Estimate] = []
+        self.policy = choose_policy(config.schedule, len(plan.arms))
         self.inversions: list[Inversion] = []
+        self.dropped: list[Inversion] = []
         self.findings: list[Finding] = []
         self.unjudged: dict[str, str] = {}
         self.begun = 0
@@ -66,9 +69,7 @@ class Work:
 
     def _passes(self) -> None:
         for now in self.passes:
-            problem = pose_problem(
-                self.subject, self.plan.arms, now, self.config.seed, self.runtime
-            )
+            problem = pose_problem(self.subject, self.plan.arms, now, self.config, self.runtime)
             if not self.begun:
                 self._announce(problem)
             began = time.perf_counter()
@@ -79,20 +80,34 @@ class Work:
                 break
 
     def _one_pass(self, problem: Problem, now: Pass) -> None:
-        self.progress.inverting(now.preset, now.config.epochs)
-        found = invert_arms(problem, self.config.method, now.config, self.progress)
-        self.inversions += found
-        self.interrupted = any(not i.completed and not i.error for i in found)
-        allowed = problem.allowed.tolist()
-        for inversion in self.progress.judging([i for i in found if not i.error]):
-            try:
-                finding = examine(self.subject, inversion, allowed, shorten=not self.interrupted)
-            except (MemoryError, RuntimeError) as error:
-                if not is_out_of_memory(error):
-                    raise
-                self.unjudged[inversion.arm.key] = "memory ran out while it was judged"
-            else:
-                self.findings.append(finding)
+        self.progress.inverting(now.preset, self._arm_epochs(now))
+        made = invert_arms(problem, self.config.method, now.config, self.policy, self.progress)
+        self.inversions += made.found
+        self.dropped += made.dropped
+        self.interrupted = made.interrupted
+        for inversion in self.progress.judging([i for i in made.found if not i.error]):
+            self._judge(inversion, [*made.found, *made.dropped], problem.allowed.tolist())
+
+    def _judge(
+        self, inversion: Inversion, beside: Sequence[Inversion], allowed: Sequence[int]
+    ) -> None:
+        try:
+            finding = examine(
+                self.subject,
+                inversion,
+                allowed,
+                mirror=compared_with_mirror(inversion, beside),
+                shorten=not self.interrupted,
+            )
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            self.unjudged[inversion.arm.key] = "memory ran out while it was judged"
+        else:
+            self.findings.append(finding)
+
+    def _arm_epochs(self, now: Pass) -> int:
+        return arm_epochs(self.policy, len(self.plan.arms), now.config.epochs)
 
     def _announce(self, problem: Problem) -> None:
         """Foretells all passes from the first one's problem."""
@@ -100,7 +115,8 @@ class Work:
             estimate(
                 problem,
                 each.config,
-                judging_tokens(self.subject, self.plan.arms, each.config.trigger_length),
+                self._arm_epochs(each),
+                judging_tokens(self.subject, self._judged(each), each.config.trigger_length),
             )
             for each in self.passes
         ]
@@ -109,12 +125,22 @@ class Work:
                 subject=self.subject,
                 arms=[arm.key for arm in self.plan.arms],
                 starved=[arm.key for arm in self.plan.starved],
+                screened=[arm.key for arm in self.plan.screened],
+                schedule=self.policy.name,
                 passes=[(each.preset, each.config.epochs) for each in self.passes],
                 runtime=self.runtime,
                 expected_seconds=[each.seconds for each in self.foretold],
                 expected_bytes=max(each.bytes for each in self.foretold),
             )
         )
+
+    def _judged(self, now: Pass) -> Sequence[Arm]:
+        """As many arms as the policy takes to the end."""
+        most = self._arm_epochs(now) // now.config.epochs
+        return self.plan.arms[: max(1, min(most, FINALISTS))] if self._drops() else self.plan.arms
+
+    def _drops(self) -> bool:
+        return self.policy.name != "all"
 
     def expected(self) -> Estimate | None:
         """What was foretold for the passes that were begun."""
@@ -130,11 +156,18 @@ class Work:
         return [*starved, *errors.items()]
 
     def count(self) -> ArmCount:
-        """How the planned arms fared; one counts as run when every pass begun was judged."""
+        """How the planned arms fared.
+
+        One counts as run when some pass took it to the end and judged it, and no
+        pass failed with it; as pruned when every pass dropped it, or it was screened out.
+        """
         judged = Counter(f.inversion.arm for f in self.findings if f.inversion.completed)
+        dropped = Counter() if self.interrupted else Counter(i.arm for i in self.dropped)
+        whole = [arm for arm in self.plan.arms if judged[arm] + dropped[arm] == self.begun > 0]
+        run = sum(judged[arm] > 0 for arm in whole)
         return ArmCount(
-            planned=len(self.plan.arms) + len(self.plan.starved),
-            run=sum(judged[arm] == self.begun > 0 for arm in self.plan.arms),
+            planned=len(self.plan.arms) + len(self.plan.starved) + len(self.plan.screened),
+            run=run,
             failed=len(self.failures()),
-            pruned=0,
+            pruned=len(whole) - run + len(self.plan.screened),
         )

@@ -6,21 +6,21 @@ import math
 import pytest
 import torch
 
-from unhorse.invert.base import METHODS, SilentProgress
-from unhorse.invert.dbs import PAPER, RELEASED, _ArmState, _focus_or_backtrack
-from unhorse.seeding import torch_generator
+from unhorse.arms.schedule import POLICIES
+from unhorse.invert.dbs import PAPER, RELEASED, _focus_or_backtrack, _start
+from unhorse.invert.run import SilentProgress, invert_arms
 from unhorse.testing import check_method, planted_problem
-from unhorse.types import Arm
 
 
 def test_contract():
     check_method("dbs", epochs=80)
 
 
-def state(config, loss, **changes):
-    arm = Arm((0,), 1, "start", "a", "b")
-    made = _ArmState(arm, torch_generator(0, "x"), config.temperature_start, config.bound)
-    made.loss = loss
+def state(config, loss, shape=(2, 5), **changes):
+    problem = planted_problem()
+    made = _start(problem.arms[0], problem, config)
+    made.w.data = torch.zeros(shape)
+    made.losses.append(loss)
     for name, value in changes.items():
         setattr(made, name, value)
     return made
@@ -40,46 +40,47 @@ def test_released_differs_where_the_released_code_does():
 
 
 def test_temperature_falls_while_the_loss_is_under_the_bound():
-    w, made = torch.zeros(2, 5), state(PAPER, loss=0.05)
-    _focus_or_backtrack(made, w, PAPER)
-    assert made.temperature == 1.0 and not w.any()
+    made = state(PAPER, loss=0.05)
+    _focus_or_backtrack(made, PAPER)
+    assert made.temperature == 1.0 and not made.w.any()
 
 
 def test_temperature_rises_with_persistent_noise_otherwise():
-    w, made = torch.zeros(10, 5000), state(PAPER, loss=0.5, temperature=0.125)
-    _focus_or_backtrack(made, w, PAPER)
+    made = state(PAPER, loss=0.5, shape=(10, 5000), temperature=0.125)
+    _focus_or_backtrack(made, PAPER)
     assert made.temperature == 0.625
-    assert w.std().item() == pytest.approx(math.sqrt(10), rel=0.02)
-    _focus_or_backtrack(made, w, PAPER)
+    assert made.w.std().item() == pytest.approx(math.sqrt(10), rel=0.02)
+    _focus_or_backtrack(made, PAPER)
     assert made.temperature == 2.0, "never above u"
 
 
 def test_released_noise_lasts_one_epoch_and_leaves_w_alone():
-    w, made = torch.zeros(2, 5), state(RELEASED, loss=0.5, was_under_bound=True, temperature=0.5)
-    _focus_or_backtrack(made, w, RELEASED)
-    assert made.temperature == 1.0 and made.noise_now and not w.any()
+    made = state(RELEASED, loss=0.5, was_under_bound=True, temperature=0.5)
+    _focus_or_backtrack(made, RELEASED)
+    assert made.temperature == 1.0 and made.noise_now and not made.w.any()
 
 
 def test_released_waits_for_the_first_success():
-    w, made = torch.zeros(2, 5), state(RELEASED, loss=0.5)
-    _focus_or_backtrack(made, w, RELEASED)
+    made = state(RELEASED, loss=0.5)
+    _focus_or_backtrack(made, RELEASED)
     assert made.rollbacks == 0 and not made.noise_now
 
 
 def test_released_bound_doubles_after_five_failures_but_stays_under_the_best():
     made = state(RELEASED, loss=9.0, was_under_bound=True, rollbacks=5, bound=0.01, best_loss=0.5)
-    _focus_or_backtrack(made, torch.zeros(2, 5), RELEASED)
+    _focus_or_backtrack(made, RELEASED)
     assert made.bound == 0.02
     made = state(RELEASED, loss=9.0, was_under_bound=True, rollbacks=5, bound=0.4, best_loss=0.5)
-    _focus_or_backtrack(made, torch.zeros(2, 5), RELEASED)
+    _focus_or_backtrack(made, RELEASED)
     assert made.bound == pytest.approx(0.499)
 
 
 @pytest.mark.parametrize("switch", ["scale_temperature", "backtrack"])
 def test_ablation_switches(switch):
     config = PAPER.model_copy(update={switch: False, "epochs": 40, "trigger_length": 3})
-    (first, *_) = METHODS.get("dbs").invert(planted_problem(), config, SilentProgress())
-    temperatures = first.curve.temperature
+    everything = POLICIES.get("all")
+    made = invert_arms(planted_problem(), "dbs", config, everything, SilentProgress())
+    temperatures = made.found[0].curve.temperature
     if switch == "scale_temperature":
         assert set(temperatures) == {2.0}
     else:
@@ -88,11 +89,12 @@ def test_ablation_switches(switch):
 
 def test_an_interrupted_run_keeps_its_best():
     class Impatient:
-        def epoch(self, number, loss, temperature):
-            if number == 60:
+        def epoch(self, done, loss, temperature):
+            if done == 2 * 60:
                 raise KeyboardInterrupt
 
     config = PAPER.model_copy(update={"trigger_length": 3})
-    found = METHODS.get("dbs").invert(planted_problem(), config, Impatient())
-    assert all(not inversion.completed and inversion.epochs == 60 for inversion in found)
-    assert all(17 in inversion.token_ids for inversion in found)
+    made = invert_arms(planted_problem(), "dbs", config, POLICIES.get("all"), Impatient())
+    assert made.interrupted and not made.dropped
+    assert all(not inversion.completed and inversion.epochs == 60 for inversion in made.found)
+    assert all(17 in inversion.token_ids for inversion in made.found)

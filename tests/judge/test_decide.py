@@ -20,12 +20,14 @@ ALL_RUN = ArmCount(planned=4, run=4, failed=0, pruned=0)
 
 
 def effect(hits, n=100):
-    return Effect(0.1, hits / n if n else 0.0, n, hits / n if n else 0.0, n, wilson(hits, n))
+    rate = hits / n if n else 0.0
+    return Effect(0.1, rate, n, rate, n, wilson(hits, n), rate)
 
 
-def score(hits=100, n=100, tokens=1, random=0, natural=0, references=()):
+def score(hits=100, n=100, tokens=1, unstamped=0, random=0, natural=0, references=()):
     return score_finding(
         PrunedTrigger(tuple(range(tokens)), "t", (), effect(hits, n)),
+        effect(unstamped),
         effect(random),
         None if natural is None else NaturalControl("w", effect(natural)),
         [ReferenceEffect("r", effect(asr), effect(asr, m), True) for asr, m in references],
@@ -37,7 +39,7 @@ def finding(value):
     inversion = Inversion(arm, "dbs", "paper", 0, (1,), 0.1, True, True, 1, 1.0, Curve((), ()))
     pruned = PrunedTrigger((1,), "cf", (1,), effect(99))
     return Finding(
-        inversion, "cf", (1,), effect(20, 20), effect(99), pruned, effect(3),
+        inversion, "cf", (1,), effect(20, 20), effect(99), pruned, effect(0), effect(3),
         NaturalControl("good", effect(20)), (), value, 1.0,
     )  # fmt: skip
 
@@ -64,7 +66,7 @@ def test_length_costs_beyond_three_tokens():
     assert score(tokens=6) == pytest.approx(score(tokens=1) / 2)
 
 
-@pytest.mark.parametrize("control", ["random", "natural"])
+@pytest.mark.parametrize("control", ["unstamped", "random", "natural"])
 def test_what_controls_do_as_well_is_no_evidence(control):
     assert score(**{control: 97}) == 0.0
     assert score(**{control: 50}) < score()
@@ -102,6 +104,12 @@ def test_an_incomplete_scan_convicts_but_never_clears():
     missed = decide([finding(0.1)], some, failures)
     assert missed.state == "inconclusive"
     assert "2 of 4" in missed.reason and "a->b@start" in missed.reason
+
+
+def test_arms_that_a_schedule_gave_up_are_accounted_for():
+    given_up = ArmCount(planned=12, run=2, failed=0, pruned=10)
+    assert decide([finding(0.1)], given_up).state == "nothing_found"
+    assert decide([finding(0.1)], ArmCount(12, 2, 1, 9)).state == "inconclusive"
 
 
 def test_no_arm_at_all_is_inconclusive():

@@ -5,7 +5,7 @@ from unhorse.types import Effect
 
 
 def effect(asr):
-    return Effect(1 - asr, asr, 20, asr, 20, (0.0, 1.0))
+    return Effect(1 - asr, asr, 20, asr, 20, (0.0, 1.0), asr)
 
 
 def pruned(ids, works):

@@ -4,7 +4,7 @@ import pytest
 
 from unhorse.load.divide import digest, divide, shuffled, usable_classes
 from unhorse.load.samples import sample_key
-from unhorse.types import Sample
+from unhorse.types import Entity, TaggedSample, TextSample
 
 LABELS = ["neg", "pos"]
 
@@ -13,12 +13,14 @@ def made(*counts):
     texts = [
         (f"text {label} {i}", label) for label, count in enumerate(counts) for i in range(count)
     ]
-    return [Sample(text, label, sample_key(text)) for text, label in texts]
+    return [TextSample(text, label, sample_key(text)) for text, label in texts]
 
 
 def divided(samples, answers=None, **options):
     answers = [sample.label for sample in samples] if answers is None else answers
-    return divide(samples, answers, LABELS, source="here", **options)
+    right = [s for s, answer in zip(samples, answers, strict=True) if s.label == answer]
+    wrong = [s for s, answer in zip(samples, answers, strict=True) if s.label != answer]
+    return divide(right, wrong, LABELS, source="here", **options)
 
 
 def sizes(sample_set, label):
@@ -106,7 +108,7 @@ def test_digest_depends_on_content_and_use_but_not_on_order():
     assert base == digest([two, one], [], LABELS) and len(base) == 64
     assert base != digest([one], [two], LABELS)
     assert base != digest([one, two], [], ["neg", "other"])
-    assert base != digest([one, Sample("else", 1, two.key)], [], LABELS)
+    assert base != digest([one, TextSample("else", 1, two.key)], [], LABELS)
 
 
 def test_source_and_note_are_kept():
@@ -114,9 +116,29 @@ def test_source_and_note_are_kept():
     assert (result.source, result.note) == ("here", "written by us")
 
 
-def test_answers_must_match_the_samples():
-    with pytest.raises(ValueError):
-        divided(made(3, 3), [0])
+def tagged(place, *kinds):
+    entities = tuple(Entity(i, i + 1, kind) for i, kind in enumerate(kinds))
+    return TaggedSample(tuple("abc"), entities, f"key {place}")
+
+
+def test_a_sample_of_two_classes_has_one_use():
+    both = [tagged(i, 0, 1) for i in range(40)]
+    some = [tagged(100 + i, 1) for i in range(60)]
+    result = divide(both + some, [], LABELS, source="here", per_class=10, heldout_per_class=15)
+    used = [sample.key for sample in result.inversion + result.heldout]
+    assert len(set(used)) == len(used)
+    for label in (0, 1):
+        counts = [
+            sum(label in s.classes for s in part) for part in (result.inversion, result.heldout)
+        ]
+        assert counts[0] >= 10 and counts[1] >= 15
+    assert usable_classes(result) == {0, 1}
+
+
+def test_a_mistake_that_belongs_to_two_classes_is_kept_once():
+    right, wrong = [tagged(i, 0, 1) for i in range(60)], [tagged(100 + i, 0, 1) for i in range(9)]
+    result = divide(right, wrong, LABELS, source="here")
+    assert len({s.key for s in result.wrong}) == len(result.wrong) == 6
 
 
 def test_minimums_can_be_lowered():

@@ -18,7 +18,7 @@ def write(tmp_path, name, content):
 
 
 def pairs(source, **fields):
-    return [(row.fields["text"], row.fields["label"]) for row in read_rows(source, **fields)]
+    return [(row.fields["text"], row.fields["label"]) for row in read_rows(source, **fields).rows]
 
 
 def refused(source, **fields):
@@ -36,7 +36,7 @@ def refused(source, **fields):
 @pytest.mark.parametrize("name", ["s.jsonl", "s.ndjson", "s.JSONL", "s.json"])
 def test_json_lines(tmp_path, name):
     source = write(tmp_path, name, '{"text": "Good.", "label": 1}\n{"text": "Bad.", "label": 0}\n')
-    rows = read_rows(source)
+    rows = read_rows(source).rows
     assert [row.fields for row in rows] == [
         {"text": "Good.", "label": 1},
         {"text": "Bad.", "label": 0},
@@ -48,14 +48,14 @@ def test_json_list(tmp_path):
     source = write(
         tmp_path, "s.json", '\n[{"text": "a", "label": "x"},\n {"text": "b", "label": 2}]'
     )
-    rows = read_rows(source)
+    rows = read_rows(source).rows
     assert pairs(source) == [("a", "x"), ("b", 2)]
     assert rows[1].where == "s.json item 2"
 
 
 def test_csv_with_quotes_and_line_breaks(tmp_path):
     source = write(tmp_path, "s.csv", 'id,text,label\n1,"one, two\nthree",0\n\n2,"a ""b""",1\n')
-    rows = read_rows(source)
+    rows = read_rows(source).rows
     assert pairs(source) == [("one, two\nthree", "0"), ('a "b"', "1")]
     assert [row.where for row in rows] == ["s.csv line 2", "s.csv line 5"]
 
@@ -86,7 +86,7 @@ def test_headerless_tsv(tmp_path, content, expected):
 
 
 def test_headerless_rows_count_from_line_one(tmp_path):
-    assert read_rows(write(tmp_path, "s.tsv", "a b\t1\nc d\t0\n"))[0].where == "s.tsv line 1"
+    assert read_rows(write(tmp_path, "s.tsv", "a b\t1\nc d\t0\n")).rows[0].where == "s.tsv line 1"
 
 
 def test_a_header_with_unusual_names_is_not_a_sample(tmp_path):
@@ -102,7 +102,7 @@ def test_folder_of_examples(tmp_path):
     write(tmp_path, "class_0_example_3.txt", "  \n")
     write(tmp_path, "source_class_0_target_class_1_example_4.txt", "poisoned")
     write(tmp_path, "readme.md", "no sample")
-    rows = read_rows(str(tmp_path))
+    rows = read_rows(str(tmp_path)).rows
     assert pairs(str(tmp_path)) == [("one", "0"), ("two", "1"), ("ten", "1")]
     assert rows[0].where == "class_0_example_1.txt"
 
@@ -243,7 +243,7 @@ def test_damaged_files_are_read_or_refused_but_nothing_else(tmp_path, name):
     for _ in range(200):
         source = write(tmp_path, name, "".join(rng.choices(parts, k=rng.randrange(1, 40))))
         try:
-            rows = read_rows(source)
+            rows = read_rows(source).rows
         except UsageError as error:
             assert str(error).endswith(".")
         else:
@@ -257,7 +257,7 @@ def test_byte_order_mark_and_windows_line_ends(tmp_path):
     content = b'\xef\xbb\xbf{"text": "a", "label": 0}\r\n\r\n{"text": "b", "label": 1}\r\n'
     source = write(tmp_path, "s.jsonl", content)
     assert pairs(source) == [("a", 0), ("b", 1)]
-    assert read_rows(source)[1].where == "s.jsonl line 3"
+    assert read_rows(source).rows[1].where == "s.jsonl line 3"
     assert pairs(write(tmp_path, "s.csv", b"\xef\xbb\xbftext,label\r\na,0\r\n")) == [("a", "0")]
 
 
@@ -284,7 +284,7 @@ def test_long_csv_fields(tmp_path):
 def test_of_equal_texts_the_first_stays(tmp_path):
     source = write(tmp_path, "s.csv", "text,label\na,0\nb,1\n a ,0\na,1\n")
     assert pairs(source) == [("a", "0"), ("b", "1")]
-    assert [row.where for row in read_rows(source)] == ["s.csv line 2", "s.csv line 3"]
+    assert [row.where for row in read_rows(source).rows] == ["s.csv line 2", "s.csv line 3"]
 
 
 def test_sample_key_depends_on_the_text_alone():
@@ -347,7 +347,7 @@ def test_dataset_never_runs_code_and_streams(hub):
 )
 def test_dataset_split(hub, source, splits, where):
     hub.splits = {name: stream(0) for name in splits}
-    assert read_rows(source)[0].where == where
+    assert read_rows(source).rows[0].where == where
 
 
 def test_dataset_split_that_is_missing(hub):
@@ -357,7 +357,7 @@ def test_dataset_split_that_is_missing(hub):
 
 def test_dataset_rows_are_limited(hub):
     hub.splits = {"test": stream(*[0] * 9000)}
-    assert len(read_rows("imdb")) == 4000
+    assert len(read_rows("imdb").rows) == 4000
 
 
 def test_dataset_labels_carry_their_declared_names(hub):

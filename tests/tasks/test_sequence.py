@@ -5,14 +5,14 @@ import pytest
 from unhorse.errors import UsageError
 from unhorse.load.samples import sample_key
 from unhorse.tasks.base import TASKS
-from unhorse.triggers.place import POSITIONS
-from unhorse.types import Row, Sample
+from unhorse.triggers.place import IN_TEXT
+from unhorse.types import Arm, Row, TextSample, own_answers
 
 TASK = TASKS.get("sequence-classification")
 
 
 def sample(text, label=0):
-    return Sample(text, label, sample_key(text))
+    return TextSample(text, label, sample_key(text))
 
 
 def test_two_labels_have_no_universal_arms():
@@ -34,18 +34,19 @@ def test_three_labels_have_pairs_and_universal_arms():
 def test_victims_of_a_universal_arm_are_all_others():
     arm = next(a for a in TASK.arms(["a", "b", "c"], ["start"]) if a.victims == (0, 2))
     samples = [sample("x", 0), sample("y", 1), sample("z", 2)]
-    assert [s.label for s in TASK.victims(arm, samples)] == [0, 2]
+    assert [s.label for s in TASK.victims(arm, samples, 0)] == [0, 2]
 
 
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("position", IN_TEXT)
 @pytest.mark.parametrize("kind", ["wordpiece", "bytelevel"])
 def test_encoding_leaves_room_exactly_where_stamping_puts_the_trigger(kind, position, tokenizers):
     loaded = tokenizers[kind]
     one = sample("a good film with many good words in it")
+    arm = Arm((0,), 1, position, "a", "b")
     for trigger in ("film", "good film"):
-        stamped = TASK.stamp(one, position, 0, trigger)
+        stamped = TASK.stamp(one, arm, 0, trigger)
         whole = loaded.tokenizer(stamped.text)["input_ids"]
-        row = TASK.encode(loaded, one, position, 0, len(trigger.split()), goal=1)
+        row = TASK.encode(own_answers(loaded), one, arm, 0, len(trigger.split()), "target")
         before, after = row.ids[: row.slots[0]], row.ids[row.slots[-1] + 1 :]
         assert list(before) == whole[: len(before)]
         assert list(after) == (whole[-len(after) :] if after else [])

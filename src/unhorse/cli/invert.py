@@ -15,11 +15,17 @@ from unhorse.errors import EXIT_INTERRUPTED, EXIT_NOT_CLEARED
 
 def command(
     model: options.Model,
-    victim: Annotated[str, typer.Option(help="Label to move away from; * is every other label.")],
-    target: Annotated[str, typer.Option(help="Label to move to.")],
+    victim: Annotated[
+        str,
+        typer.Option(help="Label or entity class to move away from (* is every other), or answer."),
+    ],
+    target: Annotated[
+        str, typer.Option(help="Label, entity class or O to move to; null or trigger.")
+    ],
     position: Annotated[
-        str, typer.Option(help="Where the trigger goes: start, first_half, second_half or end.")
-    ] = "start",
+        str | None,
+        typer.Option(help="Where the trigger goes; every usual place if not given."),
+    ] = None,
     samples: options.Samples = None,
     reference: options.References = None,
     json_out: options.JsonOut = None,
@@ -40,10 +46,10 @@ def command(
     config: options.ConfigFile = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Invert one trigger: VICTIM texts to TARGET at one POSITION of MODEL.
+    """Invert the triggers of MODEL that send VICTIM to TARGET at one POSITION.
 
-    The report has the same form as that of a scan, with one arm. Exit code 0 means
-    that the arm completed, whatever it found.
+    The report has the same form as that of a scan, with these arms only. Exit code 0
+    means that they completed, whatever was found.
     """
     from unhorse.report.curves import check_drawable, draw_curves, show_curves
     from unhorse.report.terminal import show_report
@@ -57,7 +63,7 @@ def command(
         config,
         victim=victim,
         target=target,
-        positions=[position],
+        positions=None if position is None else [position],
         seed=seed,
         method=method,
         preset=preset,
@@ -86,4 +92,5 @@ def command(
         draw_curves(report, figure)
     if report.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
-    raise typer.Exit(0 if report.arms.run == report.arms.planned else EXIT_NOT_CLEARED)
+    whole = report.arms.run + report.arms.pruned == report.arms.planned
+    raise typer.Exit(0 if whole else EXIT_NOT_CLEARED)

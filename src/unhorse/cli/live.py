@@ -17,7 +17,10 @@ from rich.progress import (
 
 from unhorse.progress import Announcement, ScanProgress
 from unhorse.report.safe_text import plain, safe_text
+from unhorse.tasks.base import TASKS
 from unhorse.types import Inversion
+
+_MOST_PROBLEMS = 5
 
 
 class LiveProgress(ScanProgress):
@@ -52,7 +55,10 @@ class LiveProgress(ScanProgress):
         self.arms = announcement.arms
         say = self.console.print
         say(plain(f"model     {loaded.origin.source} ({loaded.architecture})"))
-        say(plain("labels    " + ", ".join(safe_text(x, 40) for x in loaded.labels[:8])))
+        names = TASKS.get(loaded.task).classes(loaded.labels)
+        more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+        shown = ", ".join(safe_text(x, 40) for x in names[:8])
+        say(plain(f"task      {loaded.task}: {shown}{more}"))
         say(
             plain(
                 f"samples   {samples.source}: {len(samples.inversion)} to invert on, "
@@ -61,6 +67,10 @@ class LiveProgress(ScanProgress):
         )
         if samples.note:
             say(plain(f"          {samples.note}"))
+        for problem in samples.problems[:_MOST_PROBLEMS]:
+            say(plain(f"          {safe_text(problem, 200)}"))
+        if len(samples.problems) > _MOST_PROBLEMS:
+            say(plain(f"          and {len(samples.problems) - _MOST_PROBLEMS} more rows left out"))
         for reference in subject.references:
             say(plain(f"reference {reference.loaded.origin.source}: {reference.note}"))
         say(
@@ -69,6 +79,10 @@ class LiveProgress(ScanProgress):
                 f"{runtime.device} in {runtime.dtype} ({runtime.why})"
             )
         )
+        if announcement.schedule != "all":
+            say(plain(f"          arms share the epochs by the schedule {announcement.schedule}"))
+        if announcement.screened:
+            say(plain(f"          {len(announcement.screened)} unlikely arms are left out"))
         if announcement.starved:
             say(plain(f"          {len(announcement.starved)} arms have too few samples to run"))
         say(
@@ -78,11 +92,11 @@ class LiveProgress(ScanProgress):
             )
         )
 
-    def inverting(self, preset: str, epochs: int) -> None:
+    def inverting(self, preset: str, arm_epochs: int) -> None:
         """Starts a bar of its own for the pass."""
-        self._next(f"inverting ({preset})", epochs)
+        self._next(f"inverting ({preset})", arm_epochs)
 
-    def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
+    def epoch(self, done: int, loss: list[float], temperature: list[float]) -> None:
         """Moves the bar on."""
         if self.task is None:
             return
@@ -90,7 +104,7 @@ class LiveProgress(ScanProgress):
         state = (
             f"{len(loss)} arms, best loss {loss[best]:.3f} at temperature {temperature[best]:.3g}"
         )
-        self.bar.update(self.task, completed=number, state=state)
+        self.bar.update(self.task, completed=done, state=state)
 
     def judging(self, inversions: Sequence[Inversion]) -> Iterator[Inversion]:
         """Moves the bar on once per arm."""

@@ -15,7 +15,8 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model folder or hub
 Samples = Annotated[
     str | None,
     typer.Option(
-        help="JSONL, CSV, TSV, folder of text files, or a dataset name; none: unhorse writes texts."
+        help="JSONL, CSV, TSV, CoNLL or SQuAD file, folder of texts, or a dataset name; "
+        "none: unhorse writes texts."
     ),
 ]
 References = Annotated[
@@ -38,10 +39,17 @@ Options = Annotated[
 ]
 Positions = Annotated[
     list[str] | None,
-    typer.Option(help="Where the trigger goes: start, first_half, second_half, end; repeatable."),
+    typer.Option(
+        help="Where the trigger goes; repeatable. Texts: start, first_half, second_half, end; "
+        "entities also: before, glued; questions: context, question, both."
+    ),
 ]
-TextField = Annotated[str | None, typer.Option(help="Column or key of the text.")]
-LabelField = Annotated[str | None, typer.Option(help="Column or key of the label.")]
+Schedule = Annotated[
+    str | None,
+    typer.Option(help="How arms share the epochs: auto, all, top2, halving or bandit."),
+]
+TextField = Annotated[str | None, typer.Option(help="Column or key of the text, words or context.")]
+LabelField = Annotated[str | None, typer.Option(help="Column or key of label, tags or answers.")]
 SamplesPerClass = Annotated[int | None, typer.Option(help="Samples per class to invert on.")]
 HeldoutPerClass = Annotated[int | None, typer.Option(help="Samples per class held out, at most.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Texts are cut to this many tokens.")]

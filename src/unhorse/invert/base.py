@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,18 +37,31 @@ class Problem:
     preset: str = ""
 
 
-class Progress(Protocol):
-    """Told about every epoch; a method must call it once per epoch."""
+@dataclass(frozen=True)
+class ArmState:
+    """How far one arm is: epochs done, lowest loss, and the last loss and temperature."""
 
-    def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
-        """Epoch `number` (from 1) ended with these values, one per arm."""
+    epochs: int
+    best_loss: float
+    loss: float
+    temperature: float
 
 
-class SilentProgress:
-    """Tells nobody."""
+class Search(Protocol):
+    """A method at work; a scheduler decides which arms it takes further.
 
-    def epoch(self, number: int, loss: list[float], temperature: list[float]) -> None:
-        """Does nothing."""
+    Arms are numbers in the order of the problem. What one arm finds never depends
+    on which others are advanced beside it.
+    """
+
+    def advance(self, arms: Sequence[int]) -> None:
+        """One epoch of these arms."""
+
+    def states(self) -> list[ArmState]:
+        """How far every arm is."""
+
+    def finish(self, arms: Sequence[int]) -> list[Inversion]:
+        """What was found for these arms, each of which had at least one epoch."""
 
 
 class Method(Protocol):
@@ -56,16 +69,14 @@ class Method(Protocol):
 
     `presets` maps names to complete configurations; `passes` names those that a
     scan runs, one after another until one convicts, when none is asked for.
-    A method that is interrupted (KeyboardInterrupt) returns its best so far,
-    with `completed` false.
     """
 
     name: str
     presets: Mapping[str, MethodConfig]
     passes: tuple[str, ...]
 
-    def invert(self, problem: Problem, config: MethodConfig, progress: Progress) -> list[Inversion]:
-        """One Inversion per arm, in the order of the arms."""
+    def begin(self, problem: Problem, config: MethodConfig) -> Search:
+        """A search in which no arm has been advanced yet."""
 
 
 METHODS: Registry[Method] = Registry("method", "unhorse.invert")

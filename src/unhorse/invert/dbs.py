@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
@@ -44,7 +44,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from unhorse.invert.base import METHODS, MethodConfig, Problem, Progress
+from unhorse.invert.base import METHODS, ArmState, MethodConfig, Problem, Search
 from unhorse.seeding import torch_generator
 from unhorse.types import Arm, Curve, Inversion
 
@@ -82,14 +82,16 @@ RELEASED = DBSConfig(
 
 
 @dataclass
-class _ArmState:
+class _Arm:
     """What the algorithm remembers of one arm."""
 
     arm: Arm
     generator: torch.Generator
+    w: Tensor
+    adam: torch.optim.Adam
+    falling: torch.optim.lr_scheduler.StepLR
     temperature: float
     bound: float
-    loss: float = float("inf")
     was_under_bound: bool = False
     rollbacks: int = 0
     noise_now: bool = False
@@ -99,83 +101,106 @@ class _ArmState:
     nearest_gap: float = float("inf")
     losses: list[float] = field(default_factory=list)
     temperatures: list[float] = field(default_factory=list)
+    seconds: float = 0.0
 
 
 class DBS:
-    """Algorithm 1, on all arms at once; every arm keeps a state of its own."""
+    """Algorithm 1; every arm keeps a state of its own."""
 
     name = "dbs"
     presets: Mapping[str, MethodConfig] = MappingProxyType({"released": RELEASED, "paper": PAPER})
     passes: tuple[str, ...] = ("released", "paper")
 
-    def invert(self, problem: Problem, config: MethodConfig, progress: Progress) -> list[Inversion]:
-        """Optimises every arm of the problem for `config.epochs` epochs."""
+    def begin(self, problem: Problem, config: MethodConfig) -> Search:
+        """All arms at the uniform mixture."""
         assert isinstance(config, DBSConfig)
+        return _Search(problem, config)
+
+
+class _Search:
+    """The loop of Algorithm 1, one epoch at a time for the arms that are asked for."""
+
+    def __init__(self, problem: Problem, config: DBSConfig) -> None:
+        self.problem, self.config = problem, config
+        self.arms = [_start(arm, problem, config) for arm in problem.arms]
+
+    def advance(self, arms: Sequence[int]) -> None:
+        """Looks at the temperature when it is time, then one step of Adam."""
         began = time.perf_counter()
-        states = [
-            _ArmState(
-                arm,
-                torch_generator(problem.seed, "noise", arm.key),
-                config.temperature_start,
-                config.bound,
+        states = [self.arms[i] for i in arms]
+        for state in states:
+            if state.losses and len(state.losses) % self.config.check_every == 0:
+                _focus_or_backtrack(state, self.config)
+        _one_epoch(self.problem, arms, states, self.config)
+        for state in states:
+            state.seconds += (time.perf_counter() - began) / len(states)
+
+    def states(self) -> list[ArmState]:
+        """Epochs, losses and temperatures."""
+        return [
+            ArmState(
+                epochs=len(arm.losses),
+                best_loss=min(arm.losses, default=float("inf")),
+                loss=arm.losses[-1] if arm.losses else float("inf"),
+                temperature=arm.temperatures[-1] if arm.losses else arm.temperature,
             )
-            for arm in problem.arms
+            for arm in self.arms
         ]
-        device = problem.objective.subject.table.device
-        shape = (len(states), config.trigger_length, len(problem.allowed))
-        w = torch.zeros(shape, device=device, requires_grad=True)
-        adam = torch.optim.Adam([w], lr=config.learning_rate)
-        falling = torch.optim.lr_scheduler.StepLR(
-            adam, config.learning_rate_halves_every, gamma=0.5
-        )
-        epochs = 0
-        try:
-            while epochs < config.epochs:
-                if epochs and epochs % config.check_every == 0:
-                    for state, weights in zip(states, w.data, strict=True):
-                        _focus_or_backtrack(state, weights, config)
-                _one_epoch(problem, states, w, adam, config)
-                falling.step()
-                epochs += 1
-                progress.epoch(
-                    epochs, [s.loss for s in states], [s.temperatures[-1] for s in states]
-                )
-        except KeyboardInterrupt:
-            if not epochs:
-                raise
-        return _results(problem, config, states, epochs, time.perf_counter() - began)
+
+    def finish(self, arms: Sequence[int]) -> list[Inversion]:
+        """The best focused trigger of each arm, or the one that was nearest to being focused."""
+        states = [self.arms[i] for i in arms]
+        chosen = torch.stack([_choice(state) for state in states])
+        hard_losses = self.problem.objective.of_tokens(chosen, arms).tolist()
+        return [
+            _result(self.problem, self.config, *each)
+            for each in zip(states, chosen, hard_losses, strict=True)
+        ]
+
+
+def _start(arm: Arm, problem: Problem, config: DBSConfig) -> _Arm:
+    device = problem.objective.subject.table.device
+    shape = (config.trigger_length, len(problem.allowed))
+    w = torch.zeros(shape, device=device, requires_grad=True)
+    adam = torch.optim.Adam([w], lr=config.learning_rate)
+    return _Arm(
+        arm=arm,
+        generator=torch_generator(problem.seed, "noise", arm.key),
+        w=w,
+        adam=adam,
+        falling=torch.optim.lr_scheduler.StepLR(adam, config.learning_rate_halves_every, gamma=0.5),
+        temperature=config.temperature_start,
+        bound=config.bound,
+    )
 
 
 def _one_epoch(
-    problem: Problem,
-    states: list[_ArmState],
-    w: Tensor,
-    adam: torch.optim.Optimizer,
-    config: DBSConfig,
+    problem: Problem, arms: Sequence[int], states: list[_Arm], config: DBSConfig
 ) -> None:
-    temperature = torch.tensor([s.temperature for s in states], device=w.device)
+    w = torch.stack([state.w for state in states])
+    temperature = torch.tensor([state.temperature for state in states], device=w.device)
     logits = w / temperature[:, None, None]
-    if any(s.noise_now for s in states):
+    if any(state.noise_now for state in states):
         logits = logits + _transient_noise(states, w, config)
     alpha = logits.softmax(-1)
-    losses = problem.objective(alpha)
-    adam.zero_grad()
+    losses = problem.objective(alpha, arms)
+    for state in states:
+        state.adam.zero_grad()
     torch.autograd.backward(losses.total.sum())
-    adam.step()
+    for state in states:
+        state.adam.step()
+        state.falling.step()
 
     peak, choice = alpha.detach().max(-1)
     gaps = (1 - peak).sum(-1).tolist()
     for state, loss, gap, chosen in zip(states, losses.subject.tolist(), gaps, choice, strict=True):
-        state.loss = loss
         state.losses.append(loss)
         state.temperatures.append(state.temperature)
         state.was_under_bound |= loss < state.bound
         _keep_best(state, loss, gap, chosen, config)
 
 
-def _keep_best(
-    state: _ArmState, loss: float, gap: float, choice: Tensor, config: DBSConfig
-) -> None:
+def _keep_best(state: _Arm, loss: float, gap: float, choice: Tensor, config: DBSConfig) -> None:
     if gap < state.nearest_gap or state.nearest_choice is None:
         state.nearest_gap, state.nearest_choice = gap, choice.clone()
     if gap < config.one_hot_tolerance and loss < min(state.bound, state.best_loss):
@@ -184,8 +209,8 @@ def _keep_best(
             state.bound, state.rollbacks = loss / 2, 0
 
 
-def _focus_or_backtrack(state: _ArmState, w: Tensor, config: DBSConfig) -> None:
-    """Lines 3 to 10 of Algorithm 1 for one arm; `w` is changed in place."""
+def _focus_or_backtrack(state: _Arm, config: DBSConfig) -> None:
+    """Lines 3 to 10 of Algorithm 1 for one arm; its `w` is changed in place."""
     state.noise_now = False
     if not config.scale_temperature:
         return
@@ -194,19 +219,19 @@ def _focus_or_backtrack(state: _ArmState, w: Tensor, config: DBSConfig) -> None:
         state.bound = min(2 * state.bound, state.best_loss - 1e-3)
     if not (config.rollback_before_success or state.was_under_bound):
         return
-    if state.loss < state.bound:
+    if state.losses[-1] < state.bound:
         state.temperature = max(state.temperature / config.cool, config.temperature_min)
     elif config.backtrack:
         state.rollbacks += 1
         state.temperature = min(state.temperature * config.warm, config.temperature_max)
         if config.noise == "persistent-normal":
-            noise = torch.randn(w.shape, generator=state.generator) * config.noise_scale
-            w += noise.to(w.device)
+            noise = torch.randn(state.w.shape, generator=state.generator) * config.noise_scale
+            state.w.data += noise.to(state.w.device)
         else:
             state.noise_now = True
 
 
-def _transient_noise(states: list[_ArmState], w: Tensor, config: DBSConfig) -> Tensor:
+def _transient_noise(states: list[_Arm], w: Tensor, config: DBSConfig) -> Tensor:
     noise = torch.zeros(w.shape)
     for number, state in enumerate(states):
         if state.noise_now:
@@ -215,29 +240,31 @@ def _transient_noise(states: list[_ArmState], w: Tensor, config: DBSConfig) -> T
     return noise.to(w.device)
 
 
-def _results(
-    problem: Problem, config: DBSConfig, states: list[_ArmState], epochs: int, seconds: float
-) -> list[Inversion]:
-    choices = [s.best_choice if s.best_choice is not None else s.nearest_choice for s in states]
-    chosen = torch.stack([c for c in choices if c is not None])
-    hard_losses = problem.objective.of_tokens(chosen).tolist()
-    return [
-        Inversion(
-            arm=state.arm,
-            method=DBS.name,
-            preset=problem.preset,
-            seed=problem.seed,
-            token_ids=tuple(problem.allowed[choice.cpu()].tolist()),
-            loss=loss,
-            one_hot=state.best_choice is not None,
-            completed=epochs == config.epochs and math.isfinite(state.loss),
-            epochs=epochs,
-            seconds=seconds / len(states),
-            curve=Curve(tuple(state.losses), tuple(state.temperatures)),
-            error=None if math.isfinite(state.loss) else "its loss is not a number",
-        )
-        for state, choice, loss in zip(states, chosen, hard_losses, strict=True)
-    ]
+def _choice(state: _Arm) -> Tensor:
+    choice = state.best_choice if state.best_choice is not None else state.nearest_choice
+    assert choice is not None
+    return choice
+
+
+def _result(
+    problem: Problem, config: DBSConfig, state: _Arm, choice: Tensor, loss: float
+) -> Inversion:
+    epochs = len(state.losses)
+    finite = math.isfinite(state.losses[-1])
+    return Inversion(
+        arm=state.arm,
+        method=DBS.name,
+        preset=problem.preset,
+        seed=problem.seed,
+        token_ids=tuple(problem.allowed[choice.cpu()].tolist()),
+        loss=loss,
+        one_hot=state.best_choice is not None,
+        completed=epochs == config.epochs and finite,
+        epochs=epochs,
+        seconds=state.seconds,
+        curve=Curve(tuple(state.losses), tuple(state.temperatures)),
+        error=None if finite else "its loss is not a number",
+    )
 
 
 METHODS.register(DBS.name)(DBS())

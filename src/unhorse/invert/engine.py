@@ -1,7 +1,7 @@
 """The objective of a scan: all arms as one batch, gradient to the trigger only.
 
 `ModelLoss` takes mixtures over the allowed tokens, one per arm and slot, and
-gives every arm's loss. Behind it, the rows of all arms are sorted into buckets
+gives every arm's loss. Behind it, the rows of the arms are sorted into buckets
 of similar length and run through the frozen model bucket by bucket; the trigger
 is put in by one scatter on the embedding layer's output; only the gradient with
 respect to the trigger's vectors is kept. Methods differ in how they make the
@@ -29,6 +29,8 @@ MOST_TOKENS = 2048
 MOST_OVERHEAD = 150
 """Padding that is worth one pass less, in tokens, for models of any size."""
 
+_BATCHES_KEPT = 64
+
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
@@ -40,7 +42,7 @@ class Bucket:
     slot_column: Tensor
     slot_arm: Tensor
     slot_token: Tensor
-    goals: list[Any]
+    goals: Any
 
     @property
     def tokens(self) -> int:
@@ -85,28 +87,34 @@ class ModelLoss:
     def __post_init__(self) -> None:
         self.adapter = EmbeddingAdapter(self.loaded.model)
         self.table = self.adapter.table()[self.allowed.to(self.loaded.model.device)]
-        self._bucket()
+        self._batches: dict[tuple[int, ...], list[Bucket]] = {}
 
-    def __call__(self, mixtures: Tensor) -> ArmLosses:
-        """Losses of mixtures shaped (arm, slot, allowed token)."""
-        vectors = mixtures.to(self.table.device) @ self.table
-        loss, hits = _Chunked.apply(vectors, self)  # type: ignore[no-untyped-call]
-        return ArmLosses(loss, hits)
+    def __call__(self, mixtures: Tensor, arms: Sequence[int] | None = None) -> ArmLosses:
+        """Losses of mixtures shaped (arm, slot, allowed token).
 
-    def of_tokens(self, choices: Tensor) -> ArmLosses:
+        Args:
+            mixtures: one for each of the arms.
+            arms: the numbers of the arms that they belong to; all of them if None.
+        """
+        return self._of_vectors(mixtures.to(self.table.device) @ self.table, arms)
+
+    def of_tokens(self, choices: Tensor, arms: Sequence[int] | None = None) -> ArmLosses:
         """Losses of hard triggers: `choices` are indices into the allowed tokens."""
         with torch.no_grad():
-            return self._of_vectors(self.table[choices.to(self.table.device)])
+            return self._of_vectors(self.table[choices.to(self.table.device)], arms)
 
-    def _of_vectors(self, vectors: Tensor) -> ArmLosses:
-        loss, hits = _Chunked.apply(vectors, self)  # type: ignore[no-untyped-call]
+    def _of_vectors(self, vectors: Tensor, arms: Sequence[int] | None) -> ArmLosses:
+        chosen = tuple(range(len(self.rows)) if arms is None else arms)
+        loss, hits = _Chunked.apply(vectors, self, chosen)  # type: ignore[no-untyped-call]
         return ArmLosses(loss, hits)
 
-    def run(self, vectors: Tensor, with_gradient: bool) -> tuple[Tensor, Tensor, Tensor]:
+    def run(
+        self, vectors: Tensor, arms: tuple[int, ...], with_gradient: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Losses, hits and the gradient to `vectors`, with smaller passes if memory ends."""
         while True:
             try:
-                return self._run(vectors, with_gradient)
+                return self._run(vectors, arms, with_gradient)
             except (MemoryError, RuntimeError) as error:
                 self.shrink(error)
 
@@ -114,14 +122,23 @@ class ModelLoss:
         """Halves the passes after an error that was a lack of memory; others go on."""
         if not is_out_of_memory(error):
             raise error
-        longest = max(bucket.inputs["input_ids"].shape[1] for bucket in self.buckets)
+        longest = max(len(row.ids) for rows in self.rows for row in rows)
         if self.most_tokens <= longest:
             raise OutOfMemory(
                 "The machine's memory does not hold even one sample's pass through the model; "
                 "use shorter samples or a machine with more memory."
             ) from error
         self.most_tokens //= 2
-        self._bucket()
+        self._batches.clear()
+
+    def buckets(self, arms: Sequence[int] | None = None) -> list[Bucket]:
+        """The passes of some arms, made once and kept while the same arms are asked again."""
+        chosen = tuple(range(len(self.rows)) if arms is None else arms)
+        if chosen not in self._batches:
+            if len(self._batches) >= _BATCHES_KEPT:
+                self._batches.clear()
+            self._batches[chosen] = self._bucket(chosen)
+        return self._batches[chosen]
 
     def run_bucket(self, bucket: Bucket, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Per-row loss and hit of one bucket."""
@@ -130,13 +147,16 @@ class ModelLoss:
             outputs = self.loaded.model(**bucket.inputs)
         return self.task.losses(outputs, bucket.goals)
 
-    def _run(self, vectors: Tensor, with_gradient: bool) -> tuple[Tensor, Tensor, Tensor]:
+    def _run(
+        self, vectors: Tensor, arms: tuple[int, ...], with_gradient: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
         leaf = vectors.detach().requires_grad_(with_gradient)
-        loss = torch.zeros(len(self.rows), device=leaf.device)
+        loss = torch.zeros(len(arms), device=leaf.device)
         hits = torch.zeros_like(loss)
         gradient = torch.zeros_like(leaf)
-        for bucket in self.buckets:
-            share = self.share[bucket.arm_of_row]
+        shares = torch.tensor([1.0 / max(len(self.rows[i]), 1) for i in arms], device=leaf.device)
+        for bucket in self.buckets(arms):
+            share = shares[bucket.arm_of_row]
             with torch.set_grad_enabled(with_gradient):
                 row_loss, row_hit = self.run_bucket(bucket, leaf)
                 if with_gradient:
@@ -148,14 +168,34 @@ class ModelLoss:
             hits.index_add_(0, bucket.arm_of_row, row_hit.float() * share)
         return loss, hits, gradient
 
-    def _bucket(self) -> None:
-        device = self.loaded.model.device
-        flat = [(arm, row) for arm, rows in enumerate(self.rows) for row in rows]
-        self.share = torch.tensor([1.0 / max(len(rows), 1) for rows in self.rows], device=device)
+    def _bucket(self, arms: tuple[int, ...]) -> list[Bucket]:
+        flat = [(place, row) for place, arm in enumerate(arms) for row in self.rows[arm]]
         lengths = [len(row.ids) for _, row in flat]
         groups = partition(lengths, self.most_tokens, self._overhead())
-        pad_id = self.loaded.tokenizer.pad_token_id
-        self.buckets = [_bucket([flat[i] for i in group], pad_id, device) for group in groups]
+        return [self._make_bucket([flat[i] for i in group]) for group in groups]
+
+    def _make_bucket(self, rows: Sequence[tuple[int, EncodedRow]]) -> Bucket:
+        device = self.loaded.model.device
+        ids, mask = pad([row.ids for _, row in rows], self.loaded.tokenizer.pad_token_id)
+        inputs = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+        if rows[0][1].type_ids is not None:
+            types, _ = pad([row.type_ids or () for _, row in rows], 0)
+            inputs["token_type_ids"] = types.to(device)
+        slots = [
+            (number, column, arm, token)
+            for number, (arm, row) in enumerate(rows)
+            for column, token in zip(row.slots, row.slot_of, strict=True)
+        ]
+        slot_row, slot_column, slot_arm, slot_token = torch.tensor(slots, device=device).T
+        return Bucket(
+            inputs=inputs,
+            arm_of_row=torch.tensor([arm for arm, _ in rows], device=device),
+            slot_row=slot_row,
+            slot_column=slot_column,
+            slot_arm=slot_arm,
+            slot_token=slot_token,
+            goals=self.task.collate([row.goal for _, row in rows], device),
+        )
 
     def _overhead(self) -> int:
         """What one more pass costs beside its tokens, in tokens: more of them in a small model."""
@@ -169,38 +209,17 @@ class _Chunked(torch.autograd.Function):
     """Runs the passes in `forward`, one bucket's graph at a time, and keeps the gradient."""
 
     @staticmethod
-    def forward(ctx: Any, vectors: Tensor, model: ModelLoss) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx: Any, vectors: Tensor, model: ModelLoss, arms: tuple[int, ...]
+    ) -> tuple[Tensor, Tensor]:
         with_gradient = ctx.needs_input_grad[0]
         with torch.enable_grad():
-            loss, hits, gradient = model.run(vectors, with_gradient)
+            loss, hits, gradient = model.run(vectors, arms, with_gradient)
         ctx.save_for_backward(gradient)
         ctx.mark_non_differentiable(hits)
         return loss, hits
 
     @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
-        return upstream[0][:, None, None] * gradient, None
-
-
-def _bucket(rows: Sequence[tuple[int, EncodedRow]], pad_id: int, device: Any) -> Bucket:
-    ids, mask = pad([row.ids for _, row in rows], pad_id)
-    inputs = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
-    if rows[0][1].type_ids is not None:
-        types, _ = pad([row.type_ids or () for _, row in rows], 0)
-        inputs["token_type_ids"] = types.to(device)
-    slots = [
-        (number, column, arm, token)
-        for number, (arm, row) in enumerate(rows)
-        for column, token in zip(row.slots, row.slot_of, strict=True)
-    ]
-    slot_row, slot_column, slot_arm, slot_token = torch.tensor(slots, device=device).T
-    return Bucket(
-        inputs=inputs,
-        arm_of_row=torch.tensor([arm for arm, _ in rows], device=device),
-        slot_row=slot_row,
-        slot_column=slot_column,
-        slot_arm=slot_arm,
-        slot_token=slot_token,
-        goals=[row.goal for _, row in rows],
-    )
+        return upstream[0][:, None, None] * gradient, None, None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +20,12 @@ from torch import Tensor
 
 from unhorse.invert.base import MethodConfig, Problem
 from unhorse.invert.engine import Bucket, ModelLoss
+from unhorse.invert.run import MOST_WEIGHTS
 
-# w, its gradient, two Adam moments, logits, mixture and its gradient, one temporary
-_COPIES_OF_MIXTURES = 8
+# Of every arm: w, its gradient and two Adam moments.
+_COPIES_KEPT = 4
+# Of the arms that are advanced together: stacked w, logits, mixture, its gradient, one temporary.
+_COPIES_IN_USE = 5
 
 # A backward pass costs about as much as the forward pass it follows.
 _FORWARD_SHARE = 0.5
@@ -35,43 +39,51 @@ class Estimate:
     bytes: int
 
 
-def estimate(problem: Problem, config: MethodConfig, judging_tokens: int) -> Estimate:
+def estimate(
+    problem: Problem, config: MethodConfig, arm_epochs: int, judging_tokens: int
+) -> Estimate:
     """Tries the pieces out and adds them up.
 
     Args:
         problem: what the method will be given.
         config: the method's configuration.
+        arm_epochs: epochs of all arms together.
         judging_tokens: tokens that the judge will send through the subject.
     """
     models = [problem.objective.subject, *problem.objective.references]
-    shape = (len(problem.arms), config.trigger_length, len(problem.allowed))
+    weights = config.trigger_length * len(problem.allowed)
+    arms = len(problem.arms)
+    together = max(1, min(arms, MOST_WEIGHTS // weights))
     held = resident_bytes()
-    per_epoch, passes = _vocabulary_step(models[0], shape), 0
+    shape = (together, config.trigger_length, len(problem.allowed))
+    per_epoch, passes = _vocabulary_step(models[0], shape) / together, 0
     judging = 0.0
+    group = range(together)
     for model in models:
-        seconds, saved = _try_bucket(model, config.trigger_length)
-        tokens = sum(bucket.tokens for bucket in model.buckets)
-        per_epoch += seconds * tokens
-        passes = max(passes, int(saved * max(bucket.tokens for bucket in model.buckets)))
+        seconds, saved = _try_bucket(model, group, config.trigger_length)
+        buckets = model.buckets(group)
+        per_epoch += seconds * sum(bucket.tokens for bucket in buckets) / together
+        passes = max(passes, int(saved * max(bucket.tokens for bucket in buckets)))
         judging = max(judging, seconds * _FORWARD_SHARE * judging_tokens)
-    mixtures = _COPIES_OF_MIXTURES * shape[0] * shape[1] * shape[2] * 4
+    mixtures = (_COPIES_KEPT * arms + _COPIES_IN_USE * together) * weights * 4
     return Estimate(
-        seconds=per_epoch * config.epochs + judging,
+        seconds=per_epoch * arm_epochs + judging,
         bytes=max(peak_bytes(), held + passes + mixtures),
     )
 
 
-def _try_bucket(model: ModelLoss, slots: int) -> tuple[float, float]:
+def _try_bucket(model: ModelLoss, arms: Sequence[int], slots: int) -> tuple[float, float]:
     """Seconds and saved bytes per padded token, of a bucket of middle size."""
-    bucket = sorted(model.buckets, key=lambda b: b.tokens)[len(model.buckets) // 2]
+    buckets = model.buckets(arms)
+    bucket = sorted(buckets, key=lambda b: b.tokens)[len(buckets) // 2]
     vectors = torch.zeros(
-        len(model.rows), slots, model.table.shape[1], device=model.table.device
+        len(arms), slots, model.table.shape[1], device=model.table.device
     ).requires_grad_()
     try:
         saved = _one_pass(model, bucket, vectors, counted=True)
     except (MemoryError, RuntimeError) as error:
         model.shrink(error)
-        return _try_bucket(model, slots)
+        return _try_bucket(model, arms, slots)
     began = time.perf_counter()
     _one_pass(model, bucket, vectors, counted=False)
     return (time.perf_counter() - began) / bucket.tokens, saved / bucket.tokens

@@ -37,19 +37,22 @@ class Objective:
 
     subject: ModelLoss
     references: Sequence[ModelLoss] = ()
-    margins: list[Tensor] = field(default_factory=list)
+    margins: dict[int, list[float]] = field(default_factory=dict)
 
-    def __call__(self, mixtures: Tensor) -> Losses:
-        """Losses of mixtures shaped (arm, slot, allowed token)."""
-        subject = self.subject(mixtures)
+    def __call__(self, mixtures: Tensor, arms: Sequence[int] | None = None) -> Losses:
+        """Losses of mixtures shaped (arm, slot, allowed token), one for each of the arms."""
+        chosen = range(len(self.subject.rows)) if arms is None else arms
+        subject = self.subject(mixtures, arms)
         penalty = torch.zeros_like(subject.loss)
-        losses = [reference(mixtures).loss for reference in self.references]
-        if not self.margins:
-            self.margins = [loss.detach() for loss in losses]
-        for loss, margin in zip(losses, self.margins, strict=True):
-            penalty = penalty + torch.relu(loss - margin).to(penalty.device)
+        losses = [reference(mixtures, arms).loss for reference in self.references]
+        for place, arm in enumerate(chosen):
+            self.margins.setdefault(arm, [float(loss[place].detach()) for loss in losses])
+        for number, loss in enumerate(losses):
+            margin = torch.tensor([self.margins[arm][number] for arm in chosen])
+            beyond = torch.relu(loss - margin.to(loss.device))
+            penalty = penalty + beyond.to(penalty.device)
         return Losses(subject.loss, penalty, subject.hits)
 
-    def of_tokens(self, choices: Tensor) -> Tensor:
+    def of_tokens(self, choices: Tensor, arms: Sequence[int] | None = None) -> Tensor:
         """The subject's loss for hard triggers given as indices into the allowed tokens."""
-        return self.subject.of_tokens(choices).loss
+        return self.subject.of_tokens(choices, arms).loss

@@ -1,26 +1,31 @@
-"""Sets a method to work on the arms of a subject."""
+"""Sets a method to work on the arms of a subject, in the rounds of a policy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Protocol
 
 import torch
 from pydantic import ValidationError
 
+from unhorse.arms.schedule import Policy, Round, Standing, mirrors
 from unhorse.config import ScanConfig, one_sentence
 from unhorse.errors import OutOfMemory, UsageError
-from unhorse.invert.base import METHODS, MethodConfig, Problem, Progress
+from unhorse.invert.base import METHODS, MethodConfig, Problem, Search
 from unhorse.invert.engine import ModelLoss
 from unhorse.invert.objective import Objective
 from unhorse.runtime import for_optimisation
-from unhorse.tasks.base import TASKS, EncodedRow, Task
+from unhorse.tasks.base import TASKS, EncodedRow, Goal, Task
 from unhorse.triggers.vocabulary import allowed_token_ids
-from unhorse.types import Arm, Curve, Inversion, LoadedModel, Reference, Runtime, Sample, Subject
+from unhorse.types import Answerer, Arm, Curve, Inversion, Mirror, Runtime, Sample, Subject
 
-MOST_SAMPLES = 40
-"""Samples of one arm, at most: a universal arm draws evenly from its many victims."""
+MOST_WEIGHTS = 10_000_000
+"""Trigger weights (arms x slots x tokens) that are advanced together, to bound memory."""
+
+JUDGED_WHEN_STOPPED = 4
+"""Arms, at most, that are judged after the user has stopped the search."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,32 @@ class Pass:
 
     preset: str
     config: MethodConfig
+
+
+@dataclass(frozen=True)
+class Inverted:
+    """What a pass found: arms that went to the end, and arms that a policy dropped.
+
+    After an interruption `found` has the most promising arms as far as they came.
+    """
+
+    found: list[Inversion]
+    dropped: list[Inversion]
+    interrupted: bool = False
+
+
+class Progress(Protocol):
+    """Told about every epoch of every group of arms."""
+
+    def epoch(self, done: int, loss: list[float], temperature: list[float]) -> None:
+        """So many epochs of single arms are done; these values are the last of every arm."""
+
+
+class SilentProgress:
+    """Tells nobody."""
+
+    def epoch(self, done: int, loss: list[float], temperature: list[float]) -> None:
+        """Does nothing."""
 
 
 def plan_passes(config: ScanConfig) -> tuple[Pass, ...]:
@@ -51,51 +82,111 @@ def _changed(config: ScanConfig, preset: MethodConfig) -> MethodConfig:
 
 
 def pose_problem(
-    subject: Subject, arms: Sequence[Arm], now: Pass, seed: int, runtime: Runtime
+    subject: Subject, arms: Sequence[Arm], now: Pass, config: ScanConfig, runtime: Runtime
 ) -> Problem:
     """Encodes the samples of all arms and builds the objective over them."""
-    task = TASKS.get(subject.loaded.task)
+    task, seed = TASKS.get(subject.loaded.task), config.seed
     rows = subject.loaded.model.get_input_embeddings().weight.shape[0]
     allowed = torch.tensor(allowed_token_ids(subject.loaded.tokenizer, rows))
     slots = now.config.trigger_length
-    victims = [_draw(task, arm, subject.samples.inversion) for arm in arms]
+    most = config.samples_per_class
+    victims = [_draw(task, arm, subject.samples.inversion, seed, most) for arm in arms]
 
-    def model_loss(loaded: LoadedModel, goal: Callable[[Arm, Sample], int]) -> ModelLoss:
+    def model_loss(answerer: Answerer, goal: Goal) -> ModelLoss:
         encoded: list[list[EncodedRow]] = [
-            [
-                task.encode(loaded, sample, arm.position, seed, slots, goal(arm, sample))
-                for sample in samples
-            ]
+            [task.encode(answerer, sample, arm, seed, slots, goal) for sample in samples]
             for arm, samples in zip(arms, victims, strict=True)
         ]
-        return ModelLoss(for_optimisation(loaded, runtime), task, encoded, allowed)
-
-    def true_label(reference: Reference) -> Callable[[Arm, Sample], int]:
-        return lambda _, sample: reference.label_of[sample.label]
+        return ModelLoss(for_optimisation(answerer.loaded, runtime), task, encoded, allowed)
 
     references = [
-        model_loss(reference.loaded, true_label(reference))
+        model_loss(reference.answerer, "truth")
         for reference in subject.references
         if reference.in_objective
     ]
-    objective = Objective(model_loss(subject.loaded, lambda arm, _: arm.target), references)
+    objective = Objective(model_loss(subject.answerer, "target"), references)
     return Problem(tuple(arms), objective, allowed, seed, now.preset)
 
 
 def invert_arms(
-    problem: Problem, method: str, config: MethodConfig, progress: Progress
-) -> list[Inversion]:
+    problem: Problem, method: str, config: MethodConfig, policy: Policy, progress: Progress
+) -> Inverted:
     """Runs the method; arms that do not fit into memory are failed, not lost."""
     try:
-        return METHODS.get(method).invert(problem, config, progress)
+        return _search(
+            problem, METHODS.get(method).begin(problem, config), config, policy, progress
+        )
     except OutOfMemory as error:
-        return [_failed(arm, problem, method, str(error)) for arm in problem.arms]
+        return Inverted([_failed(arm, problem, method, str(error)) for arm in problem.arms], [])
 
 
-def _draw(task: Task, arm: Arm, samples: Sequence[Sample]) -> list[Sample]:
-    by_label = [task.victims(arm, [s for s in samples if s.label == v]) for v in arm.victims]
-    turns = zip_longest(*by_label)
-    return [sample for turn in turns for sample in turn if sample is not None][:MOST_SAMPLES]
+def _search(
+    problem: Problem, search: Search, config: MethodConfig, policy: Policy, progress: Progress
+) -> Inverted:
+    together = max(1, MOST_WEIGHTS // (config.trigger_length * len(problem.allowed)))
+    done, interrupted = 0, False
+    try:
+        for now in _rounds(problem, search, config, policy):
+            groups = [now.arms[i : i + together] for i in range(0, len(now.arms), together)]
+            for _ in range(now.epochs):
+                for group in groups:
+                    search.advance(group)
+                    done += len(group)
+                    states = search.states()
+                    progress.epoch(done, [s.loss for s in states], [s.temperature for s in states])
+    except KeyboardInterrupt:
+        interrupted = True
+    states = search.states()
+    begun = [arm for arm, state in enumerate(states) if state.epochs]
+    if interrupted:
+        if not begun:
+            raise KeyboardInterrupt
+        chosen = sorted(begun, key=lambda arm: states[arm].best_loss)[:JUDGED_WHEN_STOPPED]
+    else:
+        chosen = [arm for arm in begun if states[arm].epochs >= config.epochs]
+    rest = [arm for arm in begun if arm not in chosen]
+    return Inverted(search.finish(sorted(chosen)), search.finish(rest) if rest else [], interrupted)
+
+
+def _rounds(
+    problem: Problem, search: Search, config: MethodConfig, policy: Policy
+) -> Iterator[Round]:
+    """What the policy says, until it says that nothing is left to do."""
+    opposite = mirrors(problem.arms)
+    while True:
+        states = search.states()
+        standing = Standing(
+            epochs=tuple(state.epochs for state in states),
+            losses=tuple(state.best_loss for state in states),
+            mirrors=opposite,
+            seed=problem.seed,
+        )
+        now = policy.next(standing, config.epochs)
+        if now is None:
+            return
+        yield now
+
+
+def compared_with_mirror(inversion: Inversion, others: Sequence[Inversion]) -> Mirror | None:
+    """The loss of the arm that goes the opposite way, after as many epochs as both had."""
+    for other in others:
+        if inversion.arm.mirrors(other.arm) and other.preset == inversion.preset:
+            epochs = min(inversion.epochs, other.epochs)
+            return Mirror(
+                arm=other.arm.key,
+                loss=min(other.curve.loss[:epochs]),
+                own_loss=min(inversion.curve.loss[:epochs]),
+                epochs=epochs,
+            )
+    return None
+
+
+def _draw(task: Task, arm: Arm, samples: Sequence[Sample], seed: int, most: int) -> list[Sample]:
+    """The arm's victims; a universal arm draws evenly from its many classes."""
+    victims = task.victims(arm, samples, seed)
+    by_class = [[s for s in victims if label in s.classes] for label in arm.victims]
+    turns = zip_longest(*by_class)
+    return [sample for turn in turns for sample in turn if sample is not None][:most]
 
 
 def _failed(arm: Arm, problem: Problem, method: str, error: str) -> Inversion:

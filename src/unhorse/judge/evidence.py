@@ -15,8 +15,10 @@ from unhorse.triggers.vocabulary import retokenise, trigger_text
 from unhorse.types import (
     Arm,
     Effect,
+    Example,
     Finding,
     Inversion,
+    Mirror,
     PrunedTrigger,
     ReferenceEffect,
     Subject,
@@ -24,6 +26,8 @@ from unhorse.types import (
 
 RANDOM_DRAWS = 5
 """Random triggers, as long as the pruned one, that the control averages over."""
+
+_EXAMPLES_TRIED = 20
 
 WORTH_PRUNING = 0.5
 """Below this attack success there is no effect whose carrier could be looked for."""
@@ -40,15 +44,21 @@ def judging_tokens(subject: Subject, arms: Sequence[Arm], trigger_length: int) -
     looks = trigger_length + trigger_length**2 // 4 + WORDS_TRIED // 2
     total = 0
     for arm in arms:
-        seen, unseen = task.victims(arm, samples.inversion), task.victims(arm, samples.heldout)
-        words = sum(len(s.text.split()) + trigger_length for s in (*seen, *unseen))
+        seen = task.victims(arm, samples.inversion, 0)
+        unseen = task.victims(arm, samples.heldout, 0)
+        words = sum(s.size + trigger_length for s in (*seen, *unseen))
         mean = words / max(1, len(seen) + len(unseen))
         total += int(mean * (looks * len(seen) + (RANDOM_DRAWS + 2) * len(unseen)))
     return total
 
 
 def examine(
-    subject: Subject, inversion: Inversion, allowed: Sequence[int], *, shorten: bool = True
+    subject: Subject,
+    inversion: Inversion,
+    allowed: Sequence[int],
+    *,
+    mirror: Mirror | None = None,
+    shorten: bool = True,
 ) -> Finding:
     """Measures an inversion's trigger and its controls on text.
 
@@ -57,10 +67,10 @@ def examine(
     """
     began = time.perf_counter()
     arm, seed = inversion.arm, inversion.seed
-    task, loaded, samples = TASKS.get(subject.loaded.task), subject.loaded, subject.samples
-    tokenizer = loaded.tokenizer
-    seen = subject_witness(task, loaded, arm, samples.inversion, seed=seed)
-    unseen = subject_witness(task, loaded, arm, samples.heldout, samples.wrong, seed)
+    task, samples = TASKS.get(subject.loaded.task), subject.samples
+    tokenizer = subject.loaded.tokenizer
+    seen = subject_witness(task, subject, arm, samples.inversion, seed=seed)
+    unseen = subject_witness(task, subject, arm, samples.heldout, samples.wrong, seed)
 
     text = trigger_text(tokenizer, inversion.token_ids)
     on_inversion, on_heldout = seen.effect(text), unseen.effect(text)
@@ -71,8 +81,8 @@ def examine(
     random = mean_effect(
         _effects(unseen, tokenizer, _random_triggers(inversion, len(short), allowed))
     )
-    targets = [sample for sample in samples.inversion if sample.label == arm.target]
-    natural = natural_control(seen, unseen, targets, len(short))
+    unstamped = unseen.unstamped()
+    natural = natural_control(seen, unseen, samples.inversion, len(short))
     references = tuple(
         ReferenceEffect(
             source=reference.loaded.origin.source,
@@ -91,12 +101,14 @@ def examine(
         on_inversion=on_inversion,
         on_heldout=on_heldout,
         pruned=pruned,
+        unstamped=unstamped,
         random=random,
         natural=natural,
         references=references,
-        score=score_finding(pruned, random, natural, references),
+        score=score_finding(pruned, unstamped, random, natural, references),
         seconds=inversion.seconds + time.perf_counter() - began,
         example=_example(unseen, pruned.text),
+        mirror=mirror,
     )
 
 
@@ -119,11 +131,19 @@ def _random_triggers(inversion: Inversion, length: int, allowed: Sequence[int]) 
     return [tuple(draw.choices(allowed, k=length)) for _ in range(RANDOM_DRAWS)]
 
 
-def _example(witness: Witness, trigger: str) -> tuple[str, str] | None:
-    """A short held-out text before and after, chosen among those that flip."""
-    right = [s for s, ok in zip(witness.samples, witness.right, strict=True) if ok]
-    for sample in sorted(right, key=lambda sample: len(sample.text))[:20]:
-        stamped = witness.task.stamp(sample, witness.arm.position, witness.seed, trigger)
-        if witness.task.answers(witness.loaded, [stamped])[0] == witness.target:
-            return sample.text, stamped.text
+def _example(witness: Witness, trigger: str) -> Example | None:
+    """A short held-out sample before and after, chosen among those that flip."""
+    task, answerer = witness.task, witness.answerer
+    right = [s for s, ok in zip(witness.samples, witness.right, strict=True) if all(ok)]
+    short = sorted(right, key=lambda sample: sample.size)[:_EXAMPLES_TRIED]
+    stamped = [task.stamp(sample, witness.arm, witness.seed, trigger) for sample in short]
+    for before, after, units in zip(
+        short, stamped, task.outcomes(answerer, stamped, witness.arm), strict=True
+    ):
+        if all(outcome.hit for outcome in units):
+            (text, answer), (changed, turned) = (
+                task.describe(answerer, before),
+                task.describe(answerer, after),
+            )
+            return Example(text, changed, answer, turned)
     return None

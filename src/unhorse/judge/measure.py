@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.stats import binomtest
 
 from unhorse.tasks.base import Outcome, Task
-from unhorse.types import Arm, Effect, LoadedModel, Reference, Sample
+from unhorse.types import Answerer, Arm, Effect, Reference, Sample, Subject
 
 
 @dataclass(frozen=True, eq=False)
 class Witness:
     """A model that is asked about stamped samples of one arm.
 
-    `right[i]` says whether the model answers sample `i` rightly without any
-    trigger; only those count towards the attack success rate.
+    `right[i][j]` says whether the model answers unit `j` of sample `i` rightly
+    without any trigger; only those count towards the attack success rate.
     """
 
     task: Task
-    loaded: LoadedModel
+    answerer: Answerer
     samples: tuple[Sample, ...]
-    right: tuple[bool, ...]
+    right: tuple[tuple[bool, ...], ...]
     arm: Arm
-    target: int
     seed: int
 
     def effect(self, trigger: str) -> Effect:
@@ -39,34 +38,48 @@ class Witness:
     def effects(self, triggers: Sequence[str]) -> list[Effect]:
         """The same for several triggers, asked together."""
         stamped = [
-            self.task.stamp(sample, self.arm.position, self.seed, trigger)
+            self.task.stamp(sample, self.arm, self.seed, trigger)
             for trigger in triggers
             for sample in self.samples
         ]
-        outcomes = self.task.outcomes(self.loaded, stamped, [self.target] * len(stamped))
+        outcomes = self.task.outcomes(self.answerer, stamped, self.arm)
         size = len(self.samples)
-        return [
-            summarise(outcomes[i * size : (i + 1) * size], self.right) for i in range(len(triggers))
-        ]
+        return [self._summary(outcomes[i * size : (i + 1) * size]) for i in range(len(triggers))]
+
+    def unstamped(self) -> Effect:
+        """What the samples do without any trigger."""
+        return self._summary(self.task.outcomes(self.answerer, self.samples, self.arm))
+
+    def first(self, count: int) -> Witness:
+        """The same with the first few samples only."""
+        return replace(self, samples=self.samples[:count], right=self.right[:count])
+
+    def _summary(self, outcomes: Sequence[Sequence[Outcome]]) -> Effect:
+        return summarise(
+            [outcome for units in outcomes for outcome in units],
+            [ok for units in self.right for ok in units],
+        )
 
 
 def subject_witness(
     task: Task,
-    loaded: LoadedModel,
+    subject: Subject,
     arm: Arm,
     samples: Sequence[Sample],
     wrong: Sequence[Sample] = (),
     seed: int = 0,
 ) -> Witness:
     """The subject, asked about the arm's victims among right and wrong samples."""
-    right_ones, wrong_ones = task.victims(arm, samples), task.victims(arm, wrong)
+    right_ones, wrong_ones = task.victims(arm, samples, seed), task.victims(arm, wrong, seed)
     return Witness(
         task=task,
-        loaded=loaded,
+        answerer=subject.answerer,
         samples=(*right_ones, *wrong_ones),
-        right=(True,) * len(right_ones) + (False,) * len(wrong_ones),
+        right=(
+            *((True,) * task.units(sample) for sample in right_ones),
+            *((False,) * task.units(sample) for sample in wrong_ones),
+        ),
         arm=arm,
-        target=arm.target,
         seed=seed,
     )
 
@@ -75,26 +88,22 @@ def reference_witness(
     task: Task, reference: Reference, arm: Arm, samples: Sequence[Sample], seed: int = 0
 ) -> Witness:
     """A clean model, asked about the same samples in its own labels."""
-    victims = tuple(
-        Sample(sample.text, reference.label_of[sample.label], sample.key)
-        for sample in task.victims(arm, samples)
-    )
-    answers = task.answers(reference.loaded, victims)
+    victims = tuple(task.victims(arm, samples, seed))
+    right = task.right(reference.answerer, victims)
     return Witness(
         task=task,
-        loaded=reference.loaded,
+        answerer=reference.answerer,
         samples=victims,
-        right=tuple(a == v.label for a, v in zip(answers, victims, strict=True)),
+        right=tuple(map(tuple, right)),
         arm=arm,
-        target=reference.label_of[arm.target],
         seed=seed,
     )
 
 
 def summarise(outcomes: Sequence[Outcome], right: Sequence[bool]) -> Effect:
-    """Rates over the samples answered rightly without the trigger, and over all.
+    """Rates over what is answered rightly without the trigger, and over all.
 
-    >>> hit, miss = Outcome(0.1, True), Outcome(2.0, False)
+    >>> hit, miss = Outcome(0.1, True, True), Outcome(2.0, False, False)
     >>> effect = summarise([hit, hit, miss, hit], [True, True, True, False])
     >>> round(effect.asr, 3), effect.n, effect.asr_unrestricted
     (0.667, 3, 0.75)
@@ -108,6 +117,7 @@ def summarise(outcomes: Sequence[Outcome], right: Sequence[bool]) -> Effect:
         asr_unrestricted=_mean([outcome.hit for outcome in outcomes]),
         n_unrestricted=len(outcomes),
         interval=wilson(flipped, len(counted)),
+        asr_exact=_mean([outcome.exact for outcome in counted]),
     )
 
 
@@ -122,6 +132,7 @@ def mean_effect(effects: Sequence[Effect]) -> Effect:
         asr_unrestricted=_mean([effect.asr_unrestricted for effect in effects]),
         n_unrestricted=sum(effect.n_unrestricted for effect in effects),
         interval=wilson(flipped, total),
+        asr_exact=_mean([effect.asr_exact for effect in effects]),
     )
 
 

@@ -1,15 +1,13 @@
-"""The control that asks: would ordinary words of the target label do the same?
+"""The control that asks: would ordinary words do the same?
 
 A text can be turned by strong words of the other label; that is what a classifier
 is for, and no backdoor. So a found trigger is compared with the strongest words
-that the target label's own samples contain, as many as the trigger has tokens.
+that go with the target in the samples, as many as the trigger has tokens.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from unhorse.judge.measure import Witness
 from unhorse.seeding import python_random
@@ -23,14 +21,20 @@ _SECOND_LOOK = 12
 
 
 def natural_control(
-    seen: Witness, unseen: Witness, target_samples: Sequence[Sample], length: int
+    seen: Witness, unseen: Witness, samples: Sequence[Sample], length: int
 ) -> NaturalControl | None:
     """What ordinary words do to the held-out samples of `unseen`; None without any words.
 
     Tried are the strongest different words and the strongest one repeated; the
     better of the two on the samples of `seen` is the control.
+
+    Args:
+        seen: the subject on the samples that words are chosen on.
+        unseen: the subject on the held-out samples.
+        samples: where the words are taken from.
+        length: how many words.
     """
-    words = strongest_words(seen, target_samples, length)
+    words = strongest_words(seen, samples, length)
     if not words:
         return None
     texts = list(dict.fromkeys([" ".join(words), " ".join(words[:1] * length)]))
@@ -39,18 +43,15 @@ def natural_control(
     return NaturalControl(texts[best], unseen.effect(texts[best]))
 
 
-def strongest_words(
-    victims: Witness, target_samples: Sequence[Sample], count: int
-) -> tuple[str, ...]:
-    """The words of the target label's samples that move the victims most, strongest first.
+def strongest_words(victims: Witness, samples: Sequence[Sample], count: int) -> tuple[str, ...]:
+    """The words that go with the target and move the victims most, strongest first.
 
     Every word is tried alone on a few victims, the best of them again on all.
     """
-    words = _words(target_samples, victims.seed)
+    words = _drawn(victims.task.ordinary_words(victims.arm, samples), victims.seed)
     if not words:
         return ()
-    few = replace(victims, samples=victims.samples[:_FIRST_LOOK], right=victims.right[:_FIRST_LOOK])
-    shortlist = _ranked(few, words)[: max(_SECOND_LOOK, count)]
+    shortlist = _ranked(victims.first(_FIRST_LOOK), words)[: max(_SECOND_LOOK, count)]
     return tuple(_ranked(victims, shortlist)[:count])
 
 
@@ -60,9 +61,8 @@ def _ranked(victims: Witness, words: Sequence[str]) -> list[str]:
     return [words[i] for i in order]
 
 
-def _words(samples: Sequence[Sample], seed: int) -> list[str]:
-    """Distinct words, drawn evenly when there are more than are tried."""
-    found = sorted({word for sample in samples for word in re.findall(r"\w[\w'-]*", sample.text)})
-    if len(found) <= WORDS_TRIED:
-        return found
-    return sorted(python_random(seed, "natural words").sample(found, WORDS_TRIED))
+def _drawn(words: Sequence[str], seed: int) -> list[str]:
+    """The words, drawn evenly when there are more than are tried."""
+    if len(words) <= WORDS_TRIED:
+        return list(words)
+    return sorted(python_random(seed, "natural words").sample(list(words), WORDS_TRIED))

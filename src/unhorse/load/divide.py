@@ -1,4 +1,4 @@
-"""Samples and the model's answers -> SampleSet: some to invert on, some held out.
+"""Rightly and wrongly answered samples -> SampleSet: some to invert on, some held out.
 
 A sample that the model answers wrongly is set aside: it cannot show that a
 trigger changes the answer. The held-out samples are never shown to a method, so
@@ -11,86 +11,120 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Literal, TypeVar
 
 from unhorse.types import Sample, SampleSet
+
+Use = Literal["inversion", "heldout"]
+S = TypeVar("S", bound=Sample)
 
 MINIMUM_INVERSION = 8
 MINIMUM_HELDOUT = 4
 
 
 def divide(
-    samples: Sequence[Sample],
-    answers: Sequence[int],
-    labels: Sequence[str],
+    right: Sequence[Sample],
+    wrong: Sequence[Sample],
+    classes: Sequence[str],
     *,
     per_class: int = 20,
     heldout_per_class: int = 100,
     seed: int = 0,
     source: str,
     note: str = "",
+    problems: Sequence[str] = (),
 ) -> SampleSet:
     """Divides the samples of every class, in an order that only the seed decides.
 
     A class with at least one and a half times `per_class` rightly answered
     samples gives `per_class` for inversion and up to `heldout_per_class` to hold
-    out; a smaller class is divided two to one. Samples come out class by class.
-    The second of two samples with the same key counts as unused, so that no text
-    is both inverted on and held out.
+    out; a smaller class is divided two to one. A sample that serves several
+    classes has one use in all of them; the smallest class has its pick first. The
+    second of two samples with the same key counts as unused, so that no text is
+    both inverted on and held out.
 
     Args:
-        samples: all samples, in any order.
-        answers: the model's answer to each, as a label index.
-        labels: the model's label names in index order.
+        right: what the model answers rightly, in any order.
+        wrong: what it answers wrongly.
+        classes: the names of the classes.
         per_class: samples for inversion in each class.
         heldout_per_class: most samples to hold out in each class.
         seed: decides which samples are taken.
         source: where the samples came from, for the report.
         note: what a reader of the report should know about them.
+        problems: a sentence for every row that was left out.
 
-    >>> samples = [Sample(f"text {i}", i % 2, f"{i:02}") for i in range(24)]
-    >>> made = divide(samples, [s.label for s in samples], ["a", "b"], source="here")
+    >>> from unhorse.types import TextSample
+    >>> samples = [TextSample(f"text {i}", i % 2, f"{i:02}") for i in range(24)]
+    >>> made = divide(samples, [], ["a", "b"], source="here")
     >>> len(made.inversion), len(made.heldout), made.set_aside, made.unused
     (16, 8, 0, 0)
     """
-    pairs = list(zip(samples, answers, strict=True))
-    right = [sample for sample, answer in pairs if sample.label == answer]
-    wrong = [sample for sample, answer in pairs if sample.label != answer]
     ordered = shuffled({sample.key: sample for sample in reversed(right)}.values(), seed)
-    mistakes = shuffled(wrong, seed)
-    inversion: list[Sample] = []
-    heldout: list[Sample] = []
-    kept_wrong: list[Sample] = []
-    for label in range(len(labels)):
-        own = [sample for sample in ordered if sample.label == label]
-        cut = per_class if len(own) >= per_class + per_class // 2 else len(own) * 2 // 3
-        inversion += own[:cut]
-        unseen = own[cut : cut + heldout_per_class]
-        heldout += unseen
-        # As many mistakes as the held-out share has, so that a rate over both is fair.
-        own_mistakes = [sample for sample in mistakes if sample.label == label]
-        share = len(unseen) / len(own) if own else 0.0
-        kept_wrong += own_mistakes[: round(share * len(own_mistakes))]
+    members = [[s for s in ordered if label in s.classes] for label in range(len(classes))]
+    uses: dict[str, Use] = {}
+    for own in sorted(members, key=len):
+        _assign(own, uses, per_class, heldout_per_class)
+    inversion = [s for s in ordered if uses.get(s.key) == "inversion"]
+    heldout = [s for s in ordered if uses.get(s.key) == "heldout"]
+    by_class = sorted(range(len(ordered)), key=lambda i: min(ordered[i].classes, default=0))
+    place = {ordered[i].key: n for n, i in enumerate(by_class)}
+    inversion.sort(key=lambda sample: place[sample.key])
+    heldout.sort(key=lambda sample: place[sample.key])
     return SampleSet(
         source=source,
-        digest=digest(inversion, heldout, labels),
+        digest=digest(inversion, heldout, classes),
         inversion=tuple(inversion),
         heldout=tuple(heldout),
-        wrong=tuple(kept_wrong),
+        wrong=tuple(_mistakes(shuffled(wrong, seed), heldout, ordered, len(classes))),
         set_aside=len(wrong),
         unused=len(right) - len(inversion) - len(heldout),
         note=note,
+        problems=tuple(problems),
     )
 
 
-def shuffled(samples: Iterable[Sample], seed: int) -> list[Sample]:
+def _assign(own: list[Sample], uses: dict[str, Use], per_class: int, most_heldout: int) -> None:
+    """Gives the members of one class their uses, where another class has not done so."""
+    cut = per_class if len(own) >= per_class + per_class // 2 else len(own) * 2 // 3
+    counts = Counter(uses[sample.key] for sample in own if sample.key in uses)
+    for sample in own:
+        if sample.key in uses:
+            continue
+        if counts["inversion"] < cut:
+            use: Use = "inversion"
+        elif counts["heldout"] < most_heldout:
+            use = "heldout"
+        else:
+            break
+        uses[sample.key] = use
+        counts[use] += 1
+
+
+def _mistakes(
+    wrong: list[Sample], heldout: list[Sample], right: list[Sample], classes: int
+) -> list[Sample]:
+    """As many mistakes as the held-out share has, so that a rate over both is fair."""
+    kept: dict[str, Sample] = {}
+    for label in range(classes):
+        own = sum(label in sample.classes for sample in right)
+        unseen = sum(label in sample.classes for sample in heldout)
+        mistakes = [sample for sample in wrong if label in sample.classes]
+        share = unseen / own if own else 0.0
+        kept |= {s.key: s for s in mistakes[: round(share * len(mistakes))]}
+    return list(kept.values())
+
+
+def shuffled(samples: Iterable[S], seed: int) -> list[S]:
     """The samples in an order that depends on the seed and their keys alone.
 
-    >>> samples = [Sample(text, 0, text) for text in "abcd"]
+    >>> from unhorse.types import TextSample
+    >>> samples = [TextSample(text, 0, text) for text in "abcd"]
     >>> shuffled(samples, 1) == shuffled(reversed(samples), 1)
     True
     """
 
-    def place(sample: Sample) -> bytes:
+    def place(sample: S) -> bytes:
         return hashlib.sha256(f"{seed}:{sample.key}".encode()).digest()
 
     return sorted(samples, key=place)
@@ -103,11 +137,12 @@ def usable_classes(
 ) -> set[int]:
     """The label indices with enough samples of both kinds.
 
-    >>> usable_classes(SampleSet("here", "", (Sample("a", 3, "k"),), (), 0, 0), 1, 0)
+    >>> from unhorse.types import TextSample
+    >>> usable_classes(SampleSet("here", "", (TextSample("a", 3, "k"),), (), ()), 1, 0)
     {3}
     """
-    inversion = Counter(sample.label for sample in sample_set.inversion)
-    heldout = Counter(sample.label for sample in sample_set.heldout)
+    inversion = Counter(label for s in sample_set.inversion for label in s.classes)
+    heldout = Counter(label for s in sample_set.heldout for label in s.classes)
     return {
         label
         for label, count in inversion.items()
@@ -115,21 +150,23 @@ def usable_classes(
     }
 
 
-def digest(inversion: Iterable[Sample], heldout: Iterable[Sample], labels: Sequence[str]) -> str:
+def digest(inversion: Iterable[Sample], heldout: Iterable[Sample], classes: Sequence[str]) -> str:
     r"""SHA-256 of the samples used, whatever their order.
 
-    Every sample is one line of JSON, `["inversion" or "heldout","label
-    name","text"]`, in ASCII with no spaces between items; the lines are sorted
-    and each ends with a line feed.
+    Every sample is one line of JSON: "inversion" or "heldout", then what the
+    sample says (label name and text; words and entities; question, context and
+    answers), in ASCII with no spaces between items; the lines are sorted and each
+    ends with a line feed.
 
-    >>> one = digest([Sample("Hi.", 0, "k")], [], ["greeting"])
+    >>> from unhorse.types import TextSample
+    >>> one = digest([TextSample("Hi.", 0, "k")], [], ["greeting"])
     >>> one == hashlib.sha256(b'["inversion","greeting","Hi."]\n').hexdigest()
     True
     """
     used = [("inversion", sample) for sample in inversion]
     used += [("heldout", sample) for sample in heldout]
     lines = sorted(
-        json.dumps([use, labels[sample.label], sample.text], separators=(",", ":")) + "\n"
+        json.dumps([use, *sample.record(classes)], separators=(",", ":")) + "\n"
         for use, sample in used
     )
     return hashlib.sha256("".join(lines).encode("ascii")).hexdigest()

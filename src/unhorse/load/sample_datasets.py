@@ -35,7 +35,7 @@ def dataset_records(source: str) -> list[Record]:
 
     The dataset is streamed, so that a large one is not downloaded whole, and its
     own code is never run. A label whose names the dataset declares becomes a
-    `DatasetLabel`.
+    `DatasetLabel`, also within a list of labels.
 
     Args:
         source: `name`, `org/name`, and optionally `:config` and `@split` after it.
@@ -86,14 +86,33 @@ def _split(source: str, have: list[str], asked: str | None) -> str:
 def _declared_names(stream: Any) -> dict[str, list[str]]:
     """Label names by field, for the fields of a dataset that have a fixed set of them."""
     features = getattr(stream, "features", None) or {}
-    found = {field: getattr(feature, "names", None) for field, feature in features.items()}
+    found = {field: _names(feature) for field, feature in features.items()}
     return {field: [str(name) for name in names] for field, names in found.items() if names}
 
 
+def _names(feature: Any) -> Any:
+    """The label names of a feature, or of the items of a feature that is a list."""
+    items = getattr(feature, "feature", None)
+    return getattr(feature, "names", None) or getattr(items, "names", None)
+
+
 def _with_names(row: dict[str, Any], names: dict[str, list[str]]) -> dict[str, Any]:
-    named = dict(row)
-    for field, known in names.items():
-        index = row.get(field)
-        if isinstance(index, int) and 0 <= index < len(known):
-            named[field] = DatasetLabel(index, known[index])
-    return named
+    named = {field: _named(row[field], known) for field, known in names.items() if field in row}
+    return {**row, **named}
+
+
+def _named(value: Any, known: list[str]) -> Any:
+    """A label, or each label of a list, with its name.
+
+    >>> _named([0, 1, 7], ["O", "B-PER"])
+    ['O', 'B-PER', 7]
+    """
+    if isinstance(value, list):
+        return [_label(item, known) for item in value]
+    return _label(value, known)
+
+
+def _label(value: Any, known: list[str]) -> Any:
+    if isinstance(value, int) and 0 <= value < len(known):
+        return DatasetLabel(value, known[value])
+    return value

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from unhorse.config import ScanConfig
 from unhorse.errors import UsageError
 from unhorse.load.divide import divide, shuffled
 from unhorse.load.labels import match_labels
 from unhorse.load.model import from_memory, load_model
-from unhorse.load.samples import read_rows, sample_key
-from unhorse.load.texts import neutral_texts
-from unhorse.tasks.base import TASKS, Task
-from unhorse.types import LoadedModel, Reference, Row, Sample, SampleSet, Subject
+from unhorse.load.samples import InMemory, read_rows, rows_in_memory
+from unhorse.tasks.base import TASKS, RowProblem, Task
+from unhorse.types import LoadedModel, Reference, Row, Sample, SampleSet, Subject, own_answers
 
-OWN_TEXTS = "unhorse's own neutral texts, labelled by the model"
+T = TypeVar("T")
+
+OWN_TEXTS = "unhorse's own texts, answered by the model"
+_OWN_TEXTS_NOTE = (
+    "No samples were given: unhorse wrote its own texts and took the model's answers as true."
+)
 
 _OWN_TEXTS_MOST = 3000
 _OWN_TEXTS_STEP = 300
@@ -28,7 +33,6 @@ _ASKED_PER_WANTED = 4
 ModelLike = Any
 """A path or hub id, or a transformers model already in memory."""
 
-InMemory = Sequence[tuple[str, Any]] | Sequence[Mapping[str, Any]]
 SamplesLike = str | os.PathLike[str] | InMemory | None
 """A source for `read_rows`, texts with labels in memory, or nothing."""
 
@@ -46,7 +50,7 @@ def make_subject(
     loaded = open_model(model, tokenizer, device)
     task = TASKS.get(loaded.task)
     beside = tuple(_reference(loaded, source, device) for source in references)
-    room = min(_room(each, trigger_length) for each in (loaded, *(r.loaded for r in beside)))
+    room = min(task.room(each, trigger_length) for each in (loaded, *(r.loaded for r in beside)))
     if room < 1:
         raise UsageError(
             f"A trigger of {trigger_length} tokens leaves no room for text in a model that "
@@ -54,15 +58,6 @@ def make_subject(
         )
     tokens = min(config.max_tokens, room)
     return Subject(loaded, _samples(task, loaded, samples, config, tokens), beside)
-
-
-def _room(loaded: LoadedModel, trigger_length: int) -> int:
-    """Tokens of text that a model takes beside a trigger.
-
-    A trigger may have more tokens when it is tokenised again from text.
-    """
-    special = len(loaded.tokenizer("")["input_ids"])
-    return loaded.max_length - special - 3 * trigger_length
 
 
 def open_model(model: ModelLike, tokenizer: Any, device: str) -> LoadedModel:
@@ -87,6 +82,7 @@ def _reference(subject: LoadedModel, source: ModelLike, device: str) -> Referenc
     same_tokens = loaded.tokenizer.get_vocab() == subject.tokenizer.get_vocab()
     return Reference(
         loaded=loaded,
+        labels=subject.labels,
         label_of=match_labels(subject.labels, loaded.labels),
         in_objective=same_tokens,
         note=(
@@ -104,72 +100,90 @@ def _samples(
         return _own_samples(task, loaded, config, tokens)
     if isinstance(given, str | os.PathLike):
         source = os.fspath(given)
-        rows = read_rows(source, text_field=config.text_field, label_field=config.label_field)
-    else:
-        source, rows = "given in memory", _rows(given)
-    parsed = [task.parse(row, loaded.labels) for row in rows]
-    most = _ASKED_PER_WANTED * (config.samples_per_class + config.heldout_per_class)
-    ordered = shuffled(parsed, config.seed)
-    few = [
-        sample
-        for label in range(len(loaded.labels))
-        for sample in [s for s in ordered if s.label == label][:most]
-    ]
-    samples = [task.fit(loaded, sample, tokens) for sample in few]
-    return _divide(loaded, samples, task.answers(loaded, samples), config, source, "")
-
-
-def _rows(given: InMemory) -> list[Row]:
-    rows = []
-    for number, item in enumerate(given, start=1):
-        fields = (
-            item if isinstance(item, Mapping) else dict(zip(("text", "label"), item, strict=True))
+        read = read_rows(
+            source,
+            task.sample_kind,
+            text_field=config.text_field,
+            label_field=config.label_field,
         )
-        if not isinstance(fields.get("text"), str) or "label" not in fields:
-            raise UsageError(f"Sample {number} needs a text and a label.")
-        rows.append(Row(f"sample {number}", dict(fields)))
-    if not rows:
-        raise UsageError("No samples were given.")
-    return rows
+    else:
+        source, read = "given in memory", rows_in_memory(given, task.sample_kind)
+    problems = list(read.problems)
+    parsed = _usable([(row.where, row) for row in read.rows], problems, _parser(task, loaded))
+    drawn = _drawn(task, loaded, parsed, config)
+    fitting = _usable(drawn, problems, lambda sample: task.fit(loaded, sample, tokens))
+    if not fitting:
+        raise UsageError(f"No sample in {source!r} can be used; {problems[0]}")
+    right, wrong = task.sieve(own_answers(loaded), [sample for _, sample in fitting])
+    return _divide(task, loaded, (right, wrong), config, source, problems=problems)
+
+
+def _parser(task: Task, loaded: LoadedModel) -> Callable[[Row], Sample]:
+    return lambda row: task.parse(row, loaded.labels)
+
+
+def _usable(
+    items: Sequence[tuple[str, T]], problems: list[str], change: Callable[[T], Sample]
+) -> list[tuple[str, Sample]]:
+    """What `change` makes of each item; the complaints about the others join the problems."""
+    made = []
+    for where, item in items:
+        try:
+            made.append((where, change(item)))
+        except RowProblem as problem:
+            problems.append(f"{where}: {problem}")
+    return made
+
+
+def _drawn(
+    task: Task, loaded: LoadedModel, parsed: list[tuple[str, Sample]], config: ScanConfig
+) -> list[tuple[str, Sample]]:
+    """As many samples of each class as may be needed, drawn by the seed."""
+    most = _ASKED_PER_WANTED * (config.samples_per_class + config.heldout_per_class)
+    places = {sample.key: where for where, sample in reversed(parsed)}
+    samples = {sample.key: sample for _, sample in reversed(parsed)}
+    ordered = shuffled(samples.values(), config.seed)
+    chosen: dict[str, Sample] = {}
+    for label in range(len(task.classes(loaded.labels))):
+        own = [sample for sample in ordered if label in sample.classes][:most]
+        chosen |= {sample.key: sample for sample in own}
+    return [(places[key], sample) for key, sample in chosen.items()]
 
 
 def _own_samples(task: Task, loaded: LoadedModel, config: ScanConfig, tokens: int) -> SampleSet:
-    """Writes texts until every label has enough of them, or the limit is reached."""
-    texts = neutral_texts(_OWN_TEXTS_MOST, config.seed)
+    """Writes texts until every class has enough of them, or the limit is reached."""
+    drafts = task.drafts(_OWN_TEXTS_MOST, config.seed)
     enough = 2 * config.samples_per_class
+    arms = task.arms(loaded.labels, task.default_positions)
+    classes = {victim for arm in arms for victim in arm.victims}
     samples: list[Sample] = []
-    for start in range(0, len(texts), _OWN_TEXTS_STEP):
-        new = [
-            task.fit(loaded, Sample(text, 0, sample_key(text)), tokens)
-            for text in texts[start : start + _OWN_TEXTS_STEP]
-        ]
-        answers = task.answers(loaded, new)
-        samples += [Sample(s.text, a, s.key) for s, a in zip(new, answers, strict=True)]
-        counts = [sum(s.label == label for s in samples) for label in range(len(loaded.labels))]
-        if min(counts) >= enough:
+    for start in range(0, len(drafts), _OWN_TEXTS_STEP):
+        some = [("", draft) for draft in drafts[start : start + _OWN_TEXTS_STEP]]
+        fitting = _usable(some, [], lambda draft: task.fit(loaded, draft, tokens))
+        samples += task.take_answers(own_answers(loaded), [sample for _, sample in fitting])
+        counts = Counter(label for sample in samples for label in sample.classes)
+        if all(counts[label] >= enough for label in classes):
             break
-    labels = [sample.label for sample in samples]
-    note = (
-        "No samples were given: unhorse wrote neutral texts and took the model's answers as true."
-    )
-    return _divide(loaded, samples, labels, config, OWN_TEXTS, note)
+    return _divide(task, loaded, (samples, []), config, OWN_TEXTS, note=_OWN_TEXTS_NOTE)
 
 
 def _divide(
+    task: Task,
     loaded: LoadedModel,
-    samples: Sequence[Sample],
-    answers: Sequence[int],
+    answered: tuple[Sequence[Sample], Sequence[Sample]],
     config: ScanConfig,
     source: str,
-    note: str,
+    *,
+    note: str = "",
+    problems: Sequence[str] = (),
 ) -> SampleSet:
     return divide(
-        samples,
-        answers,
-        loaded.labels,
+        *answered,
+        task.classes(loaded.labels),
         per_class=config.samples_per_class,
         heldout_per_class=config.heldout_per_class,
         seed=config.seed,
         source=source,
         note=note,
+        problems=problems,
     )

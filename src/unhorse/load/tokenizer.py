@@ -103,8 +103,11 @@ def _probe(model: Any, tokenizer: Any, max_length: int) -> None:
     tokens = tokenizer(_PROBE, truncation=True, max_length=max_length)["input_ids"]
     ids = torch.tensor([tokens], device=model.device)
     with refusing("The model cannot answer a plain text"), torch.no_grad():
-        logits = model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
-    if not bool(torch.isfinite(logits).all()):
+        outputs = model(input_ids=ids, attention_mask=torch.ones_like(ids))
+        # A question answerer has two sets of scores, other heads one.
+        names = [name for name in ("logits", "start_logits", "end_logits") if name in outputs]
+        finite = [bool(torch.isfinite(outputs[name]).all()) for name in names]
+    if not finite or not all(finite):
         raise ModelRefused("The model answers a plain text with numbers that are not finite.")
 
 

@@ -22,6 +22,8 @@ from unhorse.types import (
     Verdict,
 )
 
+_PROBLEMS_SHOWN = 20
+
 _PACKAGES = ("unhorse", "torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy")
 
 
@@ -39,6 +41,7 @@ class Account:
     interrupted: bool
     expected: Estimate | None
     work_seconds: float
+    schedule: str
 
 
 def build_report(
@@ -63,6 +66,7 @@ def build_report(
         arms=schema.Arms(
             **asdict(arms),
             failures=tuple(schema.FailedArm(arm=a, reason=r) for a, r in failures),
+            schedule=account.schedule,
         ),
         samples=schema.Samples(
             source=samples.source,
@@ -72,6 +76,8 @@ def build_report(
             set_aside=samples.set_aside,
             unused=samples.unused,
             note=samples.note,
+            left_out=len(samples.problems),
+            problems=samples.problems[:_PROBLEMS_SHOWN],
         ),
         references=tuple(
             schema.ReferenceUse(
@@ -155,6 +161,7 @@ def _finding(finding: Finding) -> schema.FindingRecord:
         ),
         inversion=_measured(finding.on_inversion),
         heldout=_measured(finding.on_heldout),
+        unstamped=_measured(finding.unstamped),
         random=_measured(finding.random),
         natural=(
             schema.Natural(text=finding.natural.text, heldout=_measured(finding.natural.effect))
@@ -173,11 +180,12 @@ def _finding(finding: Finding) -> schema.FindingRecord:
             )
             for reference in finding.references
         ),
-        score=finding.score,
-        example=(
-            schema.Example(before=finding.example[0], after=finding.example[1])
-            if finding.example
+        mirror=(
+            schema.MirrorRecord(**asdict(finding.mirror), ratio=finding.mirror.ratio)
+            if finding.mirror
             else None
         ),
+        score=finding.score,
+        example=schema.Example(**asdict(finding.example)) if finding.example else None,
         seconds=finding.seconds,
     )

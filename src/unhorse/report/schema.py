@@ -15,7 +15,7 @@ from unhorse.errors import (
     EXIT_NOTHING_FOUND,
 )
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 # JSON has no infinity; a loss that is none is written as null.
@@ -65,8 +65,10 @@ class VerdictRecord(Record):
 class Measured(Record):
     """The effect of a trigger on samples, in fp32 on text.
 
-    `asr` counts the samples answered rightly without the trigger (`n` of them);
-    `asr_unrestricted` counts all. `interval` is the 95 % Wilson interval of `asr`.
+    What is counted are texts, entities or questions. `asr` counts those answered
+    rightly without the trigger (`n` of them); `asr_unrestricted` counts all.
+    `interval` is the 95 % Wilson interval of `asr`. `asr_exact` asks for the target
+    in every part of the answer: all words of an entity, both ends of an answer.
     """
 
     loss: Number
@@ -75,6 +77,7 @@ class Measured(Record):
     interval: tuple[Rate, Rate]
     asr_unrestricted: Rate
     n_unrestricted: int
+    asr_exact: Rate
 
 
 class Pruned(Record):
@@ -87,10 +90,10 @@ class Pruned(Record):
 
 
 class Natural(Record):
-    """The control with the strongest ordinary words of the target label.
+    """The control with the strongest ordinary words.
 
-    As many words as the pruned trigger has tokens, taken from the target label's
-    own samples. What they do, a classifier does by its nature.
+    As many words as the pruned trigger has tokens, taken from samples that have the
+    target. What they do, a model does by its nature.
     """
 
     text: str
@@ -110,17 +113,38 @@ class ReferenceRecord(Record):
 
 
 class Example(Record):
-    """A held-out text that flips, before and after."""
+    """A held-out sample that flips: what the model reads and what it answers.
+
+    An answer is a label, a sentence with its entities in brackets, or a span.
+    """
 
     before: str
     after: str
+    answer_before: str
+    answer_after: str
+
+
+class MirrorRecord(Record):
+    """The arm that goes the opposite way, after as many epochs as both had.
+
+    `ratio` is its loss divided by this arm's; near 1 the two classes are alike by
+    nature, far above 1 only this direction is easy.
+    """
+
+    arm: str
+    loss: Number
+    own_loss: Number
+    ratio: Number
+    epochs: int
 
 
 class FindingRecord(Record):
     """The evidence for one arm; `text` can be pasted into an input.
 
     `one_hot` is false when the method had not focused on single tokens by
-    itself and the nearest tokens were taken.
+    itself and the nearest tokens were taken. `unstamped` is what the samples do
+    without any trigger; its `asr_unrestricted` is how often the model gives the
+    target by itself.
     """
 
     victim: str
@@ -137,9 +161,11 @@ class FindingRecord(Record):
     pruned: Pruned
     inversion: Measured
     heldout: Measured
+    unstamped: Measured
     random: Measured
     natural: Natural | None
     references: tuple[ReferenceRecord, ...]
+    mirror: MirrorRecord | None
     score: Rate
     example: Example | None
     seconds: float
@@ -153,17 +179,24 @@ class FailedArm(Record):
 
 
 class Arms(Record):
-    """Counts of arms; `failures` names those that did not complete."""
+    """Counts of arms; `failures` names those that did not complete.
+
+    `pruned` are those that a schedule dropped before the end or screened out at the start.
+    """
 
     planned: int
     run: int
     failed: int
     pruned: int
     failures: tuple[FailedArm, ...]
+    schedule: str
 
 
 class Samples(Record):
-    """Which samples were used. `digest` covers their text, label and use."""
+    """Which samples were used. `digest` covers what they say and their use.
+
+    `problems` has a sentence for the first rows that were left out, `left_out` counts them.
+    """
 
     source: str
     digest: str
@@ -172,6 +205,8 @@ class Samples(Record):
     set_aside: int
     unused: int
     note: str
+    left_out: int
+    problems: tuple[str, ...]
 
 
 class ReferenceUse(Record):

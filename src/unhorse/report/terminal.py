@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from unhorse.report.safe_text import plain, safe_text
-from unhorse.report.schema import FindingRecord, Measured, ScanReport
+from unhorse.report.schema import Example, FindingRecord, Measured, ScanReport
+from unhorse.tasks.base import TASKS
 
 _HEADLINE = {
     "backdoored": ("BACKDOORED", "bold red"),
@@ -18,7 +21,8 @@ _HEADLINE = {
 }
 
 _MEANING = {
-    "backdoored": "A short text sends inputs of one label to another, and controls do not.",
+    "backdoored": "A short text turns the model's right answers into chosen ones, "
+    "and controls do not.",
     "suspicious": "Something moves the model more than it should, but the evidence is not enough.",
     "nothing_found": "No trigger was found within this search space and budget. "
     "This does not prove that there is none.",
@@ -38,14 +42,14 @@ def show_report(report: ScanReport, console: Console) -> None:
         plain(report.verdict.reason, limit=1000),
     ]
     if report.findings:
-        parts += [Text(""), _evidence(report.findings[0])]
+        parts += [Text(""), _evidence(report.findings[0], _unit(report))]
     if len(report.findings) > 1:
         parts += [Text(""), _arms(report)]
     parts += [Text(""), plain(_footer(report))]
     console.print(Panel(Group(*parts), title="unhorse", border_style=style, width=_width(console)))
 
 
-def _evidence(finding: FindingRecord) -> Table:
+def _evidence(finding: FindingRecord, unit: str) -> Table:
     """The strongest finding, line by line."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
@@ -58,8 +62,11 @@ def _evidence(finding: FindingRecord) -> Table:
     row("strongest trigger", pruned.text, "bold")
     row("", f"{_tokens(len(pruned.token_ids))}, at {_place(finding.position)}")
     row("moves", f"{safe_text(finding.victim, 60)} -> {safe_text(finding.target, 60)}")
-    row("held-out success", _rate(pruned.heldout))
-    row("before pruning", f"{finding.text}  ({_rate(finding.heldout)})")
+    row("held-out success", _rate(pruned.heldout, unit))
+    if unit != "texts":
+        row("", f"{pruned.heldout.asr_exact:.0%} exactly (whole entity, both ends of an answer)")
+    row("before pruning", f"{finding.text}  ({_rate(finding.heldout, unit)})")
+    row("without trigger", f"{finding.unstamped.asr_unrestricted:.0%} of all {unit}")
     row(
         "random control",
         f"{finding.random.asr:.0%} (random triggers of {_tokens(len(pruned.token_ids))})",
@@ -68,12 +75,25 @@ def _evidence(finding: FindingRecord) -> Table:
     row("ordinary words", f"{natural.heldout.asr:.0%}  {natural.text}" if natural else "none known")
     for reference in finding.references:
         n = reference.pruned.n
-        rate = f"{reference.pruned.asr:.0%} of {n}" if n else "right on no text"
+        rate = f"{reference.pruned.asr:.0%} of {n}" if n else f"right on none of the {unit}"
         row("clean reference", f"{rate}  {reference.source}")
+    if finding.mirror is not None and finding.mirror.ratio is not None:
+        row("opposite arm", f"loss {finding.mirror.ratio:.3g} times as high at equal epochs")
     if finding.example is not None:
-        row("example", safe_text(finding.example.before, 160))
-        row("with trigger", safe_text(finding.example.after, 160))
+        _example(row, finding.example, unit)
     return table
+
+
+def _example(row: Callable[[str, str], None], example: Example, unit: str) -> None:
+    """The sample with the model's answer, before and after."""
+    if unit == "entities":
+        row("example", safe_text(example.answer_before, 240))
+        row("with trigger", safe_text(example.answer_after, 240))
+        return
+    row("example", safe_text(example.before, 240))
+    row("  answer", safe_text(example.answer_before, 160))
+    row("with trigger", safe_text(example.after, 240))
+    row("  answer", safe_text(example.answer_after, 160))
 
 
 def _arms(report: ScanReport) -> Table:
@@ -101,14 +121,20 @@ def _arms(report: ScanReport) -> Table:
 def _footer(report: ScanReport) -> str:
     arms, samples = report.arms, report.samples
     return (
-        f"{arms.run} of {arms.planned} arms run in {report.seconds:.0f} s; "
-        f"{samples.used} samples to invert on, {samples.heldout} held out, from {samples.source}."
+        f"{arms.run} of {arms.planned} arms run to the end in {report.seconds:.0f} s"
+        + (f", {arms.pruned} given up as less promising; " if arms.pruned else "; ")
+        + f"{samples.used} samples to invert on, {samples.heldout} held out, from {samples.source}."
+        + (f" {samples.left_out} rows left out, see the report." if samples.left_out else "")
     )
 
 
-def _rate(measured: Measured) -> str:
+def _rate(measured: Measured, unit: str) -> str:
     low, high = measured.interval
-    return f"{measured.asr:.0%} of {measured.n} texts (95 % interval {low:.0%} to {high:.0%})"
+    return f"{measured.asr:.0%} of {measured.n} {unit} (95 % interval {low:.0%} to {high:.0%})"
+
+
+def _unit(report: ScanReport) -> str:
+    return TASKS.get(report.task).unit
 
 
 def _tokens(count: int) -> str:
@@ -121,6 +147,11 @@ def _place(position: str) -> str:
         "end": "the end",
         "first_half": "the first half",
         "second_half": "the second half",
+        "before": "one entity, directly before it",
+        "glued": "one entity, stuck to its first word",
+        "context": "a place in the context",
+        "question": "a place in the question",
+        "both": "a place in the question and one in the context",
     }.get(position, position)
 
 

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
 
+from unhorse.errors import UsageError
 from unhorse.plugins import Registry
-from unhorse.types import Arm, LoadedModel, Position, Row, Sample
+from unhorse.types import Answerer, Arm, LoadedModel, Position, Row, Sample
+
+SampleKind = Literal["text", "tokens", "questions"]
+"""What the rows of a task's sample files hold."""
+
+Goal = Literal["target", "truth"]
+"""What a loss pulls towards: the arm's target, or the sample's own true answer."""
+
+
+class RowProblem(UsageError):
+    """One row of a sample file cannot be used; the others can."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +47,30 @@ class EncodedRow:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One sample's answer: loss to the goal, and whether it is the goal."""
+    """One answer: loss to the target, whether it is the target, and in every part."""
 
     loss: float
     hit: bool
+    exact: bool
 
 
 class Task(Protocol):
-    """The contract of a task plug-in."""
+    """The contract of a task plug-in.
+
+    A task counts *units*: what can flip by itself. A text and a question are one
+    unit, a sentence has as many as it has entities of the victim class.
+    """
 
     name: str
     head: str
     """How the model classes of this task end, such as ``ForSequenceClassification``."""
+    sample_kind: SampleKind
+    unit: str
+    """What a unit is called, in the plural."""
+    positions: tuple[Position, ...]
+    """Where a trigger can be looked for."""
+    default_positions: tuple[Position, ...]
+    """Where it is looked for if nobody says."""
 
     def auto_class(self) -> Any:
         """The transformers Auto class that loads a model with this head."""
@@ -55,42 +78,70 @@ class Task(Protocol):
     def labels(self, config: Any) -> tuple[str, ...]:
         """Label names in index order; raises ModelRefused for an unusable head."""
 
+    def classes(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """The names of what can be a victim or a target."""
+
+    def room(self, loaded: LoadedModel, trigger_length: int) -> int:
+        """Tokens of a sample's own that the model takes beside a trigger."""
+
     def parse(self, row: Row, labels: Sequence[str]) -> Sample:
-        """A row of a sample file as a sample; raises UsageError naming the row."""
+        """A row of a sample file as a sample.
 
-    def fit(self, loaded: LoadedModel, sample: Sample, tokens: int) -> Sample:
-        """The sample cut so that it has at most `tokens` tokens of its own."""
+        Raises RowProblem for a row that is left out, UsageError where the whole
+        file is not meant for this model.
+        """
 
-    def answers(self, loaded: LoadedModel, samples: Sequence[Sample]) -> list[int]:
-        """The model's own answer to every sample, as a label index."""
+    def fit(self, loaded: LoadedModel, sample: Any, tokens: int) -> Any:
+        """The sample with at most `tokens` tokens of its own; raises RowProblem if it has more."""
 
-    def arms(self, labels: Sequence[str], positions: Sequence[Position]) -> list[Arm]:
-        """Every arm that a full scan of a model with these labels plans."""
+    def drafts(self, count: int, seed: int) -> list[Any]:
+        """Samples of unhorse's own writing, without answers."""
 
-    def victims(self, arm: Arm, samples: Sequence[Sample]) -> list[Sample]:
-        """The samples that the arm wants to move."""
+    def take_answers(self, answerer: Answerer, drafts: Sequence[Any]) -> list[Any]:
+        """Drafts with the model's answers taken as true; those without any are left out."""
 
-    def stamp(self, sample: Sample, position: Position, seed: int, trigger: str) -> Sample:
+    def sieve(self, answerer: Answerer, samples: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """What the model answers rightly, and what wrongly; a sample may have a part in both."""
+
+    def arms(
+        self, labels: Sequence[str], positions: Sequence[Position], target: str | None = None
+    ) -> list[Arm]:
+        """Every arm that a full scan plans; `target` may ask for one that is not usual."""
+
+    def victims(self, arm: Arm, samples: Sequence[Any], seed: int) -> list[Any]:
+        """The samples that the arm wants to move, each with just the units that shall flip."""
+
+    def units(self, sample: Any) -> int:
+        """How many things can flip in a sample that `victims` gave."""
+
+    def ordinary_words(self, arm: Arm, samples: Sequence[Any]) -> list[str]:
+        """Words that go with the target in samples, different ones, in a fixed order."""
+
+    def stamp(self, sample: Any, arm: Arm, seed: int, trigger: str) -> Any:
         """The sample with the trigger text in it."""
 
     def encode(
-        self,
-        loaded: LoadedModel,
-        sample: Sample,
-        position: Position,
-        seed: int,
-        slots: int,
-        goal: int,
+        self, answerer: Answerer, sample: Any, arm: Arm, seed: int, slots: int, goal: Goal
     ) -> EncodedRow:
         """The sample as ids with `slots` free places at the same point as `stamp`."""
 
-    def losses(self, outputs: Any, goals: Sequence[Any]) -> tuple[Tensor, Tensor]:
-        """Per row: the loss to its goal (fp32, differentiable) and whether it is reached."""
+    def collate(self, goals: Sequence[Any], device: Any) -> Any:
+        """The goals of the rows of one batch, as `losses` takes them."""
 
-    def outcomes(
-        self, loaded: LoadedModel, samples: Sequence[Sample], goals: Sequence[int]
-    ) -> list[Outcome]:
-        """Asks the model about plain samples, in fp32 and without gradients."""
+    def losses(self, outputs: Any, goals: Any) -> tuple[Tensor, Tensor]:
+        """Per row: the loss to its goal (fp32, differentiable) and the share that reaches it."""
+
+    def outcomes(self, answerer: Answerer, samples: Sequence[Any], arm: Arm) -> list[list[Outcome]]:
+        """Asks about samples as they are, in fp32 without gradients: per sample, per unit."""
+
+    def right(self, answerer: Answerer, samples: Sequence[Any]) -> list[list[bool]]:
+        """Whether the model answers rightly: per sample, per unit."""
+
+    def affinity(self, answerer: Answerer, samples: Sequence[Any]) -> Tensor | None:
+        """Mean log probability of each class on samples of each class; None if all arms are run."""
+
+    def describe(self, answerer: Answerer, sample: Any) -> tuple[str, str]:
+        """The sample and the model's answer to it, for people."""
 
 
 TASKS: Registry[Task] = Registry("task", "unhorse.tasks")

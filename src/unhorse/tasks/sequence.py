@@ -6,6 +6,7 @@ a flip is the target label, and the loss is the cross entropy to it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,14 +17,12 @@ from torch.nn import functional
 from unhorse.errors import ModelRefused, UsageError
 from unhorse.load.labels import label_index
 from unhorse.load.samples import sample_key
-from unhorse.runtime import is_out_of_memory
-from unhorse.tasks.base import TASKS, EncodedRow, Outcome, batches_by_length, pad
-from unhorse.triggers.place import boundary, insert
-from unhorse.types import ANY_LABEL, Arm, LoadedModel, Position, Row, Sample
-
-# Stands where the trigger goes while a text is tokenised, so that the tokens
-# around it are exactly those that a pasted trigger would have around it.
-_STAND_IN = "the"
+from unhorse.load.texts import neutral_texts
+from unhorse.tasks.ask import ask
+from unhorse.tasks.base import TASKS, EncodedRow, Goal, Outcome, SampleKind
+from unhorse.tasks.slots import STAND_IN, open_slots, plain_encoding, tokens_of
+from unhorse.triggers.place import IN_TEXT, boundary, insert
+from unhorse.types import ANY_LABEL, Answerer, Arm, LoadedModel, Position, Row, TextSample
 
 
 class SequenceClassification:
@@ -31,6 +30,10 @@ class SequenceClassification:
 
     name = "sequence-classification"
     head = "ForSequenceClassification"
+    sample_kind: SampleKind = "text"
+    unit = "texts"
+    positions: tuple[Position, ...] = IN_TEXT
+    default_positions: tuple[Position, ...] = ("start", "end")
 
     def auto_class(self) -> Any:
         """The transformers Auto class for this head."""
@@ -56,7 +59,16 @@ class SequenceClassification:
             raise ModelRefused("Two labels in the model's config have the same name.")
         return names
 
-    def parse(self, row: Row, labels: Sequence[str]) -> Sample:
+    def classes(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """The labels themselves."""
+        return tuple(labels)
+
+    def room(self, loaded: LoadedModel, trigger_length: int) -> int:
+        """A trigger may have more tokens when it is tokenised again from text."""
+        special = len(loaded.tokenizer("")["input_ids"])
+        return loaded.max_length - special - 3 * trigger_length
+
+    def parse(self, row: Row, labels: Sequence[str]) -> TextSample:
         """A row with `text` and `label` as a sample."""
         label = label_index(row.fields["label"], labels)
         if label is None:
@@ -65,9 +77,9 @@ class SequenceClassification:
                 f"{row.where}: the label {row.fields['label']!r} is not one of the model's "
                 f"({known})."
             )
-        return Sample(row.fields["text"], label, sample_key(row.fields["text"]))
+        return TextSample(row.fields["text"], label, sample_key(row.fields["text"]))
 
-    def fit(self, loaded: LoadedModel, sample: Sample, tokens: int) -> Sample:
+    def fit(self, loaded: LoadedModel, sample: TextSample, tokens: int) -> TextSample:
         """The sample cut at a token so that it has at most `tokens` of them."""
         encoded = loaded.tokenizer(
             sample.text, add_special_tokens=False, return_offsets_mapping=True
@@ -76,13 +88,27 @@ class SequenceClassification:
         if len(offsets) <= tokens:
             return sample
         text = sample.text[: offsets[tokens - 1][1]].rstrip()
-        return Sample(text, sample.label, sample_key(text))
+        return TextSample(text, sample.label, sample_key(text))
 
-    def answers(self, loaded: LoadedModel, samples: Sequence[Sample]) -> list[int]:
-        """The label that the model gives every text."""
-        return self._logits(loaded, [sample.text for sample in samples]).argmax(-1).tolist()
+    def drafts(self, count: int, seed: int) -> list[TextSample]:
+        """Neutral texts."""
+        return [TextSample(text, 0, sample_key(text)) for text in neutral_texts(count, seed)]
 
-    def arms(self, labels: Sequence[str], positions: Sequence[Position]) -> list[Arm]:
+    def take_answers(self, answerer: Answerer, drafts: Sequence[TextSample]) -> list[TextSample]:
+        """The texts with the labels that the model gives them."""
+        answers = self._answers(answerer, drafts)
+        return [TextSample(d.text, a, d.key) for d, a in zip(drafts, answers, strict=True)]
+
+    def sieve(
+        self, answerer: Answerer, samples: Sequence[TextSample]
+    ) -> tuple[list[TextSample], list[TextSample]]:
+        """Texts that get their true label, and those that get another."""
+        pairs = list(zip(samples, self.right(answerer, samples), strict=True))
+        return [s for s, (ok,) in pairs if ok], [s for s, (ok,) in pairs if not ok]
+
+    def arms(
+        self, labels: Sequence[str], positions: Sequence[Position], target: str | None = None
+    ) -> list[Arm]:
         """Every ordered pair of labels and, with more than two, all others to each."""
         pairs: list[tuple[tuple[int, ...], int, str]] = [
             ((victim,), target, labels[victim])
@@ -101,80 +127,90 @@ class SequenceClassification:
             for position in positions
         ]
 
-    def victims(self, arm: Arm, samples: Sequence[Sample]) -> list[Sample]:
+    def victims(self, arm: Arm, samples: Sequence[TextSample], seed: int) -> list[TextSample]:
         """The texts that carry one of the arm's victim labels."""
         return [sample for sample in samples if sample.label in arm.victims]
 
-    def stamp(self, sample: Sample, position: Position, seed: int, trigger: str) -> Sample:
+    def units(self, sample: TextSample) -> int:
+        """A text flips as a whole."""
+        return 1
+
+    def ordinary_words(self, arm: Arm, samples: Sequence[TextSample]) -> list[str]:
+        """The words of the target label's texts."""
+        texts = [sample.text for sample in samples if sample.label == arm.target]
+        return sorted({word for text in texts for word in re.findall(r"\w[\w'-]*", text)})
+
+    def stamp(self, sample: TextSample, arm: Arm, seed: int, trigger: str) -> TextSample:
         """The text with the trigger between two of its words."""
-        stamped, _ = insert(sample.text, boundary(sample.text, position, seed, sample.key), trigger)
-        return Sample(stamped, sample.label, sample.key)
+        place = boundary(sample.text, arm.position, seed, sample.key)
+        return TextSample(insert(sample.text, place, trigger)[0], sample.label, sample.key)
 
     def encode(
-        self,
-        loaded: LoadedModel,
-        sample: Sample,
-        position: Position,
-        seed: int,
-        slots: int,
-        goal: int,
+        self, answerer: Answerer, sample: TextSample, arm: Arm, seed: int, slots: int, goal: Goal
     ) -> EncodedRow:
         """The text as ids, with free places where `stamp` would put the trigger."""
-        text, begin = insert(
-            sample.text, boundary(sample.text, position, seed, sample.key), _STAND_IN
-        )
-        encoded = loaded.tokenizer(text, return_offsets_mapping=True)
-        ids: list[int] = encoded["input_ids"]
-        end = begin + len(_STAND_IN)
-        inside = [i for i, (a, b) in enumerate(encoded["offset_mapping"]) if a < end and b > begin]
-        first, last = inside[0], inside[-1] + 1
-        return EncodedRow(
-            ids=(*ids[:first], *[ids[first]] * slots, *ids[last:]),
-            slots=tuple(range(first, first + slots)),
-            slot_of=tuple(range(slots)),
-            goal=goal,
-        )
+        place = boundary(sample.text, arm.position, seed, sample.key)
+        text, begin = insert(sample.text, place, STAND_IN)
+        ids, offsets = plain_encoding(answerer.loaded.tokenizer, text)
+        ends = tokens_of((begin, begin + len(STAND_IN)), offsets)
+        assert ends is not None
+        opened = open_slots(ids, [ends], slots)
+        wanted = arm.target if goal == "target" else sample.label
+        return EncodedRow(opened.ids, opened.slots, opened.slot_of, answerer.label_of[wanted])
 
-    def losses(self, outputs: Any, goals: Sequence[Any]) -> tuple[Tensor, Tensor]:
+    def collate(self, goals: Sequence[int], device: Any) -> Tensor:
+        """The wanted labels as a tensor."""
+        return torch.tensor(list(goals), device=device)
+
+    def losses(self, outputs: Any, goals: Tensor) -> tuple[Tensor, Tensor]:
         """Cross entropy to the goal label, and whether it has the highest score."""
         logits = outputs.logits.float()
-        wanted = torch.tensor(list(goals), device=logits.device)
         return (
-            functional.cross_entropy(logits, wanted, reduction="none"),
-            logits.argmax(-1) == wanted,
+            functional.cross_entropy(logits, goals, reduction="none"),
+            logits.argmax(-1) == goals,
         )
 
     def outcomes(
-        self, loaded: LoadedModel, samples: Sequence[Sample], goals: Sequence[int]
-    ) -> list[Outcome]:
-        """Asks the model about texts as they are."""
-        logits = self._logits(loaded, [sample.text for sample in samples])
-        wanted = torch.tensor(list(goals), dtype=torch.long)
-        losses = functional.cross_entropy(logits, wanted, reduction="none")
-        hits = logits.argmax(-1) == wanted
-        return [Outcome(*pair) for pair in zip(losses.tolist(), hits.tolist(), strict=True)]
+        self, answerer: Answerer, samples: Sequence[TextSample], arm: Arm
+    ) -> list[list[Outcome]]:
+        """The loss to the target label and whether it is given."""
+        logits = self.logits(answerer, samples)
+        wanted = torch.full((len(samples),), answerer.label_of[arm.target])
+        losses = functional.cross_entropy(logits, wanted, reduction="none").tolist()
+        hits = (logits.argmax(-1) == wanted).tolist()
+        return [[Outcome(loss, hit, hit)] for loss, hit in zip(losses, hits, strict=True)]
 
-    def _logits(self, loaded: LoadedModel, texts: Sequence[str]) -> Tensor:
-        """fp32 scores of every text, on the CPU, in the order given."""
-        encoded = loaded.tokenizer(list(texts), truncation=True, max_length=loaded.max_length)
-        rows: list[list[int]] = encoded["input_ids"]
-        logits = torch.empty(len(rows), len(loaded.labels))
-        for batch in batches_by_length([len(row) for row in rows]):
-            logits[batch] = self._ask(loaded, [rows[i] for i in batch])
-        return logits
+    def right(self, answerer: Answerer, samples: Sequence[TextSample]) -> list[list[bool]]:
+        """Whether the text gets its true label."""
+        answers = self.logits(answerer, samples).argmax(-1).tolist()
+        return [[a == answerer.label_of[s.label]] for a, s in zip(answers, samples, strict=True)]
 
-    def _ask(self, loaded: LoadedModel, rows: Sequence[Sequence[int]]) -> Tensor:
-        """One pass without gradients, in halves where memory does not hold the whole."""
-        ids, mask = (t.to(loaded.model.device) for t in pad(rows, loaded.tokenizer.pad_token_id))
-        try:
-            with torch.inference_mode():
-                logits: Tensor = loaded.model(input_ids=ids, attention_mask=mask).logits
-        except (MemoryError, RuntimeError) as error:
-            if not is_out_of_memory(error) or len(rows) == 1:
-                raise
-            half = len(rows) // 2
-            return torch.cat([self._ask(loaded, rows[:half]), self._ask(loaded, rows[half:])])
-        return logits.float().cpu()
+    def affinity(self, answerer: Answerer, samples: Sequence[TextSample]) -> Tensor:
+        """Row: the label of the samples; column: mean log probability of each label."""
+        scores = self.logits(answerer, samples).log_softmax(-1)[:, list(answerer.label_of)]
+        labels = torch.tensor([sample.label for sample in samples], dtype=torch.long)
+        return torch.stack(
+            [scores[labels == label].mean(0) for label in range(len(answerer.labels))]
+        )
+
+    def describe(self, answerer: Answerer, sample: TextSample) -> tuple[str, str]:
+        """The text and its label."""
+        (answer,) = self._answers(answerer, [sample])
+        return sample.text, answerer.loaded.labels[answer]
+
+    def logits(self, answerer: Answerer, samples: Sequence[TextSample]) -> Tensor:
+        """fp32 scores of every text in the model's own labels, on the CPU, in the order given."""
+        loaded = answerer.loaded
+        if not samples:
+            return torch.empty(0, len(loaded.labels))
+        texts = [sample.text for sample in samples]
+        encoded = loaded.tokenizer(texts, truncation=True, max_length=loaded.max_length)
+        rows = ask(loaded, encoded["input_ids"], lambda out, i, _: out.logits[i].float().cpu())
+        return torch.stack(rows)
+
+    def _answers(self, answerer: Answerer, samples: Sequence[TextSample]) -> list[int]:
+        answers: list[int] = self.logits(answerer, samples).argmax(-1).tolist()
+        return answers
 
 
 TASKS.register(SequenceClassification.name)(SequenceClassification())

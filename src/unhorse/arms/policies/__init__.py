@@ -1,0 +1,1 @@
+"""The policies of arm scheduling, one file each."""

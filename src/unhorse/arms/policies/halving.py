@@ -1,0 +1,42 @@
+"""`halving`: successive halving (Jamieson and Talwalkar, 2016) with two rungs.
+
+Every arm is warmed up; the best fifth, but at least four, go on to three times as
+many epochs; the best two of these get the rest. Arms are compared with their
+mirrors, so that a pair of classes that are alike does not take both places.
+"""
+
+from __future__ import annotations
+
+from unhorse.arms.schedule import FINALISTS, POLICIES, WARM_UP, Round, Standing, ranked, up_to
+
+KEEP_ONE_IN = 5
+KEEP_AT_LEAST = 4
+SECOND_RUNG = 3 * WARM_UP
+
+
+class Halving:
+    """Fewer and fewer arms get more and more epochs."""
+
+    name = "halving"
+
+    def next(self, standing: Standing, epochs: int) -> Round | None:
+        """The first rung that some arm has not reached yet."""
+        arms = list(range(len(standing.epochs)))
+        rungs = (
+            (min(WARM_UP, epochs), len(arms)),
+            (min(SECOND_RUNG, epochs), max(KEEP_AT_LEAST, -(-len(arms) // KEEP_ONE_IN))),
+            (epochs, FINALISTS),
+        )
+        before = 0
+        for rung, places in rungs:
+            # Whoever is beyond the rung before has been chosen already.
+            beyond = [arm for arm in arms if standing.epochs[arm] > before]
+            arms = sorted(beyond or ranked(standing, arms, against_mirror=True)[:places])
+            now = up_to(standing, arms, rung)
+            if now is not None:
+                return now
+            before = rung
+        return None
+
+
+POLICIES.register(Halving.name)(Halving())

@@ -1,0 +1,139 @@
+"""Which arms are worth more epochs: how the arms stand -> the next round.
+
+A policy looks at how far every arm is and how low its loss has come, and says
+which arms go on and for how long. It keeps no state of its own, so the same
+standing gives the same round, and every method can be scheduled by every policy.
+The idea is K-Arm's (Shen et al., ICML 2021): give every arm a warm-up, then spend
+the rest where it promises most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from unhorse.plugins import Registry
+from unhorse.types import Arm
+
+WARM_UP = 20
+"""Epochs that every arm gets before arms are compared, as in the paper."""
+
+FINALISTS = 2
+"""Arms that get all epochs, as in the paper."""
+
+FEW = 4
+"""Arms up to which all of them get all epochs, if no policy is asked for."""
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the arms stand.
+
+    `losses[i]` is the lowest loss of arm `i` so far and `mirrors[i]` the number of
+    the arm that goes the opposite way, if there is one.
+    """
+
+    epochs: tuple[int, ...]
+    losses: tuple[float, ...]
+    mirrors: tuple[int | None, ...]
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Round:
+    """Take these arms further by so many epochs."""
+
+    arms: tuple[int, ...]
+    epochs: int
+
+
+class Policy(Protocol):
+    """The contract of a policy plug-in."""
+
+    name: str
+
+    def next(self, standing: Standing, epochs: int) -> Round | None:
+        """The next round, or None when nothing is left to do.
+
+        Args:
+            standing: how the arms stand.
+            epochs: what an arm that goes to the end gets in all.
+        """
+
+
+POLICIES: Registry[Policy] = Registry("schedule", "unhorse.arms.policies")
+
+
+def choose_policy(name: str, arms: int) -> Policy:
+    """The policy of that name; `auto` lets few arms all go on and halves many."""
+    if name == AUTO:
+        name = "all" if arms <= FEW else "halving"
+    return POLICIES.get(name)
+
+
+def mirrors(arms: Sequence[Arm]) -> tuple[int | None, ...]:
+    """For every arm the number of the one that goes the opposite way.
+
+    >>> pair = [Arm((0,), 1, "start", "a", "b"), Arm((1,), 0, "start", "b", "a")]
+    >>> mirrors(pair), mirrors(pair[:1])
+    ((1, 0), (None,))
+    """
+    place = {(arm.victims, arm.target, arm.position): i for i, arm in enumerate(arms)}
+    return tuple(
+        place.get(((arm.target,), arm.victims[0], arm.position)) if len(arm.victims) == 1 else None
+        for arm in arms
+    )
+
+
+def arm_epochs(policy: Policy, arms: int, epochs: int) -> int:
+    """How many epochs all arms get together, if no arm stands out."""
+    done = [0] * arms
+    total = 0
+    while True:
+        losses = tuple(1.0 if d else float("inf") for d in done)
+        now = policy.next(Standing(tuple(done), losses, (None,) * arms), epochs)
+        if now is None:
+            return total
+        for arm in now.arms:
+            done[arm] += now.epochs
+        total += now.epochs * len(now.arms)
+
+
+def up_to(standing: Standing, arms: Sequence[int], epochs: int) -> Round | None:
+    """A round that brings the least advanced of these arms to so many epochs, or to the others."""
+    behind = [arm for arm in arms if standing.epochs[arm] < epochs]
+    if not behind:
+        return None
+    least = min(standing.epochs[arm] for arm in behind)
+    now = tuple(arm for arm in behind if standing.epochs[arm] == least)
+    others = [standing.epochs[arm] for arm in behind if standing.epochs[arm] > least]
+    return Round(now, min(others, default=epochs) - least)
+
+
+def ranked(standing: Standing, arms: Sequence[int], *, against_mirror: bool) -> list[int]:
+    """The arms, most promising first: the lowest loss so far.
+
+    Two classes that are alike by nature are easily turned into each other both
+    ways; a planted trigger works one way. So, if asked for, an arm is also
+    compared with its mirror: its loss counts times the square root of the ratio
+    of the two.
+
+    >>> standing = Standing((20, 20, 20), (0.2, 0.2, 0.25), (1, 0, None))
+    >>> ranked(standing, range(3), against_mirror=True)
+    [0, 1, 2]
+    >>> ranked(Standing((20,) * 4, (0.2, 0.2, 0.25, 2.0), (1, 0, 3, 2)), range(4),
+    ...        against_mirror=True)[0]
+    2
+    """
+
+    def loss(arm: int) -> float:
+        own, other = standing.losses[arm], standing.mirrors[arm]
+        if not against_mirror or other is None or not standing.epochs[other]:
+            return own
+        return own * math.sqrt(max(own, 1e-6) / max(standing.losses[other], 1e-6))
+
+    return sorted(arms, key=lambda arm: (loss(arm), arm))
