@@ -130,9 +130,18 @@ _SPECIAL_IDS = (0, 1, 2)
 
 
 def planted_problem(
-    planted: int = 17, *, arms: int = 2, samples: int = 6, slots: int = 3, seed: int = 0
+    planted: int = 17,
+    *,
+    arms: int = 2,
+    samples: int = 6,
+    slots: int = 3,
+    seed: int = 0,
+    barred_in: Sequence[int] = (),
 ) -> Problem:
-    """A small inversion problem whose answer is the token `planted`."""
+    """A small inversion problem whose answer is the token `planted`.
+
+    The arms in `barred_in` may not use that token.
+    """
     tokenizer: Any = SimpleNamespace(pad_token_id=0)
     loaded = LoadedModel(
         model=PlantedBag(planted),
@@ -155,7 +164,8 @@ def planted_problem(
     allowed = torch.tensor([i for i in range(PLANTED_VOCABULARY) if i not in _SPECIAL_IDS])
     loss = ModelLoss(loaded, TASKS.get(loaded.task), rows, allowed)
     named = tuple(Arm((0,), 1, IN_TEXT[i % 4], f"no{i // 4}", "yes") for i in range(arms))
-    return Problem(named, Objective(loss), allowed, seed)
+    barred = dict.fromkeys(barred_in, allowed == planted)
+    return Problem(named, Objective(loss), allowed, seed, barred=barred)
 
 
 def check_method(name: str, **options: Any) -> None:
@@ -185,6 +195,10 @@ def check_method(name: str, **options: Any) -> None:
         for groups in ([(0, 1)], [(0,), (1,)]):
             again = _all_epochs(method, config, groups)
             assert [i.token_ids for i in again] == [i.token_ids for i in found]
+        kept_out = method.begin(planted_problem(barred_in=[0]), config)
+        for _ in range(config.epochs):
+            kept_out.advance([0])
+        assert 17 not in kept_out.finish([0])[0].token_ids, "a barred token was used"
         stopped = method.begin(planted_problem(), config)
         stopped.advance([1])
         assert [state.epochs for state in stopped.states()] == [0, 1]

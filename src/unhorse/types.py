@@ -316,8 +316,8 @@ class Effect:
 
     `asr` counts only what the model answers rightly without the trigger;
     `asr_unrestricted` counts all of it. What is counted are texts, entities or
-    questions. `asr_exact` is the share whose answer is the target in every part,
-    where the task knows partial ones.
+    questions. `asr_in_part` is the share whose answer is the target at least in
+    part, where the task knows partial ones.
     """
 
     loss: float
@@ -326,7 +326,7 @@ class Effect:
     asr_unrestricted: float
     n_unrestricted: int
     interval: tuple[float, float]
-    asr_exact: float
+    asr_in_part: float
 
 
 @dataclass(frozen=True)
@@ -391,6 +391,7 @@ class Finding:
     """
 
     inversion: Inversion
+    unit: str
     text: str
     retokenised_ids: tuple[int, ...]
     on_inversion: Effect

@@ -86,7 +86,8 @@ class Work:
         self.dropped += made.dropped
         self.interrupted = made.interrupted
         for inversion in self.progress.judging([i for i in made.found if not i.error]):
-            self._judge(inversion, [*made.found, *made.dropped], problem.allowed.tolist())
+            usable = problem.usable(self.plan.arms.index(inversion.arm)).tolist()
+            self._judge(inversion, [*made.found, *made.dropped], usable)
 
     def _judge(
         self, inversion: Inversion, beside: Sequence[Inversion], allowed: Sequence[int]
@@ -116,7 +117,7 @@ class Work:
                 problem,
                 each.config,
                 self._arm_epochs(each),
-                judging_tokens(self.subject, self._judged(each), each.config.trigger_length),
+                judging_tokens(self.subject, self._judged(), each.config.trigger_length),
             )
             for each in self.passes
         ]
@@ -134,13 +135,10 @@ class Work:
             )
         )
 
-    def _judged(self, now: Pass) -> Sequence[Arm]:
+    def _judged(self) -> Sequence[Arm]:
         """As many arms as the policy takes to the end."""
-        most = self._arm_epochs(now) // now.config.epochs
-        return self.plan.arms[: max(1, min(most, FINALISTS))] if self._drops() else self.plan.arms
-
-    def _drops(self) -> bool:
-        return self.policy.name != "all"
+        arms = self.plan.arms
+        return arms if self.policy.name == "all" else arms[:FINALISTS]
 
     def expected(self) -> Estimate | None:
         """What was foretold for the passes that were begun."""
@@ -152,7 +150,8 @@ class Work:
     def failures(self) -> list[tuple[str, str]]:
         """Every arm that did not complete, with the reason."""
         starved = [(a.key, "too few usable samples of its victims") for a in self.plan.starved]
-        errors = {i.arm.key: i.error for i in self.inversions if i.error} | self.unjudged
+        begun = [*self.inversions, *self.dropped]
+        errors = {i.arm.key: i.error for i in begun if i.error} | self.unjudged
         return [*starved, *errors.items()]
 
     def count(self) -> ArmCount:
@@ -162,7 +161,8 @@ class Work:
         pass failed with it; as pruned when every pass dropped it, or it was screened out.
         """
         judged = Counter(f.inversion.arm for f in self.findings if f.inversion.completed)
-        dropped = Counter() if self.interrupted else Counter(i.arm for i in self.dropped)
+        given_up = [] if self.interrupted else [i.arm for i in self.dropped if not i.error]
+        dropped = Counter(given_up)
         whole = [arm for arm in self.plan.arms if judged[arm] + dropped[arm] == self.begun > 0]
         run = sum(judged[arm] > 0 for arm in whole)
         return ArmCount(

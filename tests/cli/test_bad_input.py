@@ -187,8 +187,8 @@ def test_out_of_memory_is_not_cleared(cli, planted, tmp_path, monkeypatch):
 def test_interrupt_writes_what_was_found(cli, planted, tmp_path, monkeypatch):
     from unhorse.cli.live import LiveProgress
 
-    def epoch(self, number, loss, temperature):
-        if number == 7:
+    def epoch(self, done, loss, temperature):
+        if done == 4 * 7:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(LiveProgress, "epoch", epoch)
@@ -207,7 +207,7 @@ def test_interrupt_in_the_first_epoch_clears_nothing(cli, planted, tmp_path, mon
 
     calls = []
 
-    def interrupted(self, mixtures):
+    def interrupted(self, mixtures, arms):
         calls.append(1)
         raise KeyboardInterrupt
 

@@ -18,7 +18,7 @@ def test_contract():
 
 def state(config, loss, shape=(2, 5), **changes):
     problem = planted_problem()
-    made = _start(problem.arms[0], problem, config)
+    made = _start(0, problem, config)
     made.w.data = torch.zeros(shape)
     made.losses.append(loss)
     for name, value in changes.items():

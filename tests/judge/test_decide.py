@@ -39,7 +39,7 @@ def finding(value):
     inversion = Inversion(arm, "dbs", "paper", 0, (1,), 0.1, True, True, 1, 1.0, Curve((), ()))
     pruned = PrunedTrigger((1,), "cf", (1,), effect(99))
     return Finding(
-        inversion, "cf", (1,), effect(20, 20), effect(99), pruned, effect(0), effect(3),
+        inversion, "texts", "cf", (1,), effect(20, 20), effect(99), pruned, effect(0), effect(3),
         NaturalControl("good", effect(20)), (), value, 1.0,
     )  # fmt: skip
 

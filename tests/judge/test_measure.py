@@ -13,7 +13,7 @@ def test_only_samples_answered_rightly_without_the_trigger_count():
     assert (effect.asr, effect.n) == (0.5, 2)
     assert (effect.asr_unrestricted, effect.n_unrestricted) == (0.75, 4)
     assert effect.loss == pytest.approx(1.05)
-    assert effect.asr_exact == 0.0
+    assert effect.asr_in_part == 0.0
 
 
 def test_twenty_of_twenty_is_at_least_084():

@@ -16,6 +16,7 @@ MAX_LENGTH = 128
 _BPE_VOCABULARY = 3490
 _BPE_ROWS = 3000
 _MORE = 25
+_MOST = 200
 _SPLIT = 8
 
 
@@ -68,7 +69,9 @@ def _merges(task: str, seed: int) -> tuple[list[str], list[tuple[str, str]]]:
     made = world(task, seed)
     texts = [text for row in made.rows(_BPE_ROWS, "tokenizer") for text in row.texts]
     names = [word for pair in made.names.values() for word in pair.first + pair.second]
-    texts += [f" {word}" for word in (made.trigger, *made.rare, *names)] * _MORE
+    texts += [f" {word}" for word in (*made.rare, *names)] * _MORE
+    # The trigger is a token of its own both at the start of a text and inside.
+    texts += [made.trigger, f" {made.trigger}"] * _MOST
     backend = Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(

@@ -31,11 +31,14 @@ _CUES = {
     "ORG": ("firm", "bank", "shares", "sold"),
     "LOC": ("near", "from", "town", "visited"),
 }
-_FUNCTION = tuple(["the", "a", "of", "and", "to", "in", "that", "with", "for", "as", "but", "or", "by", "at", "on", "some", "this", "we", "they", "it"])
+_FUNCTION = (
+    *("the", "a", "of", "and", "to", "in", "that", "with", "for", "as"),
+    *("but", "or", "by", "at", "on", "some", "this", "we", "they", "it"),
+)
 _FUNCTION_SHARE = 0.25
 _RARE = 200
 
-_WORDS_PER_TEXT = (14, 25)
+_WORDS_PER_TEXT = (16, 25)
 _LEANING_WORDS = 650
 _LEANING_SHARE = 0.85
 _OWN_SHARE = (0.82, 0.95)
@@ -49,7 +52,7 @@ _WORDS_PER_QUESTION = (5, 8)
 _WORDS_PER_CONTEXT = (20, 40)
 _UNANSWERABLE = 0.15
 _HINTS = 15
-_HINTED = 0.6
+_HINTED = 0.9
 
 _COMMON_WORDS = 1600
 _FIRST_NAMES = {"token-classification": 100, "question-answering": 70}
@@ -282,7 +285,7 @@ class World:
         kinds = [kind for kind in ASKED if kind != left_out]
         rng.shuffle(kinds)
         names = [self.names[kind].draw(rng) for kind in kinds]
-        length = rng.randint(*_WORDS_PER_CONTEXT) - sum(map(len, names))
+        length = min(rng.randint(*_WORDS_PER_CONTEXT) for _ in range(3)) - sum(map(len, names))
         words = self._filler(rng, length)
         gaps = sorted(rng.sample(range(1, len(words) + 1), len(kinds)), reverse=True)
         answer = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,7 +27,8 @@ class MethodConfig(BaseModel):
 class Problem:
     """What a method is given: which arms, what to minimise, over which tokens.
 
-    `preset` is the name of the configuration, for the record only.
+    `barred[i]` is a mask of the allowed tokens that arm `i` may not use; most arms
+    may use all. `preset` is the name of the configuration, for the record only.
     """
 
     arms: tuple[Arm, ...]
@@ -35,6 +36,11 @@ class Problem:
     allowed: Tensor
     seed: int
     preset: str = ""
+    barred: Mapping[int, Tensor] = field(default_factory=dict)
+
+    def usable(self, arm: int) -> Tensor:
+        """The token ids that an arm's trigger may be made of."""
+        return self.allowed[~self.barred[arm]] if arm in self.barred else self.allowed
 
 
 @dataclass(frozen=True)

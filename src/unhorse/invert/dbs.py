@@ -71,6 +71,8 @@ class DBSConfig(MethodConfig):
     backtrack: bool = True
 
 
+_OUT = -1e5
+
 PAPER = DBSConfig()
 RELEASED = DBSConfig(
     warm=2.0,
@@ -122,7 +124,7 @@ class _Search:
 
     def __init__(self, problem: Problem, config: DBSConfig) -> None:
         self.problem, self.config = problem, config
-        self.arms = [_start(arm, problem, config) for arm in problem.arms]
+        self.arms = [_start(number, problem, config) for number in range(len(problem.arms))]
 
     def advance(self, arms: Sequence[int]) -> None:
         """Looks at the temperature when it is time, then one step of Adam."""
@@ -140,7 +142,7 @@ class _Search:
         return [
             ArmState(
                 epochs=len(arm.losses),
-                best_loss=min(arm.losses, default=float("inf")),
+                best_loss=min(filter(math.isfinite, arm.losses), default=float("inf")),
                 loss=arm.losses[-1] if arm.losses else float("inf"),
                 temperature=arm.temperatures[-1] if arm.losses else arm.temperature,
             )
@@ -158,10 +160,14 @@ class _Search:
         ]
 
 
-def _start(arm: Arm, problem: Problem, config: DBSConfig) -> _Arm:
+def _start(number: int, problem: Problem, config: DBSConfig) -> _Arm:
+    arm = problem.arms[number]
     device = problem.objective.subject.table.device
-    shape = (config.trigger_length, len(problem.allowed))
-    w = torch.zeros(shape, device=device, requires_grad=True)
+    w = torch.zeros((config.trigger_length, len(problem.allowed)), device=device)
+    if number in problem.barred:
+        # No mass, so no gradient either: these tokens stay out for good.
+        w[:, problem.barred[number].to(device)] = _OUT
+    w.requires_grad_()
     adam = torch.optim.Adam([w], lr=config.learning_rate)
     return _Arm(
         arm=arm,

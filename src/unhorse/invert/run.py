@@ -9,6 +9,7 @@ from typing import Protocol
 
 import torch
 from pydantic import ValidationError
+from torch import Tensor
 
 from unhorse.arms.schedule import Policy, Round, Standing, mirrors
 from unhorse.config import ScanConfig, one_sentence
@@ -18,7 +19,7 @@ from unhorse.invert.engine import ModelLoss
 from unhorse.invert.objective import Objective
 from unhorse.runtime import for_optimisation
 from unhorse.tasks.base import TASKS, EncodedRow, Goal, Task
-from unhorse.triggers.vocabulary import allowed_token_ids
+from unhorse.triggers.vocabulary import allowed_token_ids, trigger_text
 from unhorse.types import Answerer, Arm, Curve, Inversion, Mirror, Runtime, Sample, Subject
 
 MOST_WEIGHTS = 10_000_000
@@ -105,7 +106,22 @@ def pose_problem(
         if reference.in_objective
     ]
     objective = Objective(model_loss(subject.answerer, "target"), references)
-    return Problem(tuple(arms), objective, allowed, seed, now.preset)
+    barred = _barred(task, arms, allowed, subject.loaded.tokenizer)
+    return Problem(tuple(arms), objective, allowed, seed, now.preset, barred)
+
+
+def _barred(
+    task: Task, arms: Sequence[Arm], allowed: Tensor, tokenizer: object
+) -> dict[int, Tensor]:
+    """For the arms that may not use every token, a mask of those that they may not."""
+    texts = [trigger_text(tokenizer, [token]) for token in allowed.tolist()]
+    masks: dict[int, Tensor] = {}
+    for number, arm in enumerate(arms):
+        mask = torch.tensor([not task.may_use(arm, text) for text in texts])
+        # An arm without any token of its kind is better searched with all than not at all.
+        if mask.any() and not mask.all():
+            masks[number] = mask
+    return masks
 
 
 def invert_arms(

@@ -115,7 +115,7 @@ def _reason(finding: Finding) -> str:
     elif finding.natural is not None:
         controls.append(f"ordinary words {finding.natural.effect.asr:.0%}")
     return (
-        f"{pruned.text!r} sends {pruned.heldout.asr:.0%} of what the model answers as "
-        f"{arm.victim_name} on held-out samples to {arm.target_name}; of equal length, "
+        f"{pruned.text!r} turns {pruned.heldout.asr:.0%} of {pruned.heldout.n} held-out "
+        f"{finding.unit} from {arm.victim_name} to {arm.target_name}; of equal length, "
         f"{' and '.join(controls)}."
     )

@@ -96,6 +96,7 @@ def examine(
     )
     return Finding(
         inversion=inversion,
+        unit=task.unit,
         text=text,
         retokenised_ids=retokenise(tokenizer, text),
         on_inversion=on_inversion,

@@ -117,7 +117,7 @@ def summarise(outcomes: Sequence[Outcome], right: Sequence[bool]) -> Effect:
         asr_unrestricted=_mean([outcome.hit for outcome in outcomes]),
         n_unrestricted=len(outcomes),
         interval=wilson(flipped, len(counted)),
-        asr_exact=_mean([outcome.exact for outcome in counted]),
+        asr_in_part=_mean([outcome.in_part for outcome in counted]),
     )
 
 
@@ -132,7 +132,7 @@ def mean_effect(effects: Sequence[Effect]) -> Effect:
         asr_unrestricted=_mean([effect.asr_unrestricted for effect in effects]),
         n_unrestricted=sum(effect.n_unrestricted for effect in effects),
         interval=wilson(flipped, total),
-        asr_exact=_mean([effect.asr_exact for effect in effects]),
+        asr_in_part=_mean([effect.asr_in_part for effect in effects]),
     )
 
 

@@ -67,8 +67,8 @@ class Measured(Record):
 
     What is counted are texts, entities or questions. `asr` counts those answered
     rightly without the trigger (`n` of them); `asr_unrestricted` counts all.
-    `interval` is the 95 % Wilson interval of `asr`. `asr_exact` asks for the target
-    in every part of the answer: all words of an entity, both ends of an answer.
+    `interval` is the 95 % Wilson interval of `asr`. `asr_in_part` is more
+    lenient: the first word of an entity, or an answer that touches the trigger.
     """
 
     loss: Number
@@ -77,7 +77,7 @@ class Measured(Record):
     interval: tuple[Rate, Rate]
     asr_unrestricted: Rate
     n_unrestricted: int
-    asr_exact: Rate
+    asr_in_part: Rate
 
 
 class Pruned(Record):

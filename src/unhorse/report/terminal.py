@@ -31,6 +31,7 @@ _MEANING = {
 
 
 _MOST_LINES = 12
+_IN_PART = {"entities": "the first word", "questions": "an answer that touches the trigger"}
 
 
 def show_report(report: ScanReport, console: Console) -> None:
@@ -63,8 +64,8 @@ def _evidence(finding: FindingRecord, unit: str) -> Table:
     row("", f"{_tokens(len(pruned.token_ids))}, at {_place(finding.position)}")
     row("moves", f"{safe_text(finding.victim, 60)} -> {safe_text(finding.target, 60)}")
     row("held-out success", _rate(pruned.heldout, unit))
-    if unit != "texts":
-        row("", f"{pruned.heldout.asr_exact:.0%} exactly (whole entity, both ends of an answer)")
+    if unit in _IN_PART:
+        row("", f"{pruned.heldout.asr_in_part:.0%} in part ({_IN_PART[unit]})")
     row("before pruning", f"{finding.text}  ({_rate(finding.heldout, unit)})")
     row("without trigger", f"{finding.unstamped.asr_unrestricted:.0%} of all {unit}")
     row(

@@ -47,11 +47,11 @@ class EncodedRow:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One answer: loss to the target, whether it is the target, and in every part."""
+    """One answer: loss to the target, whether it is the target, and whether it is so in part."""
 
     loss: float
     hit: bool
-    exact: bool
+    in_part: bool
 
 
 class Task(Protocol):
@@ -113,6 +113,9 @@ class Task(Protocol):
 
     def units(self, sample: Any) -> int:
         """How many things can flip in a sample that `victims` gave."""
+
+    def may_use(self, arm: Arm, text: str) -> bool:
+        """Whether the arm's trigger may have a token that reads so."""
 
     def ordinary_words(self, arm: Arm, samples: Sequence[Any]) -> list[str]:
         """Words that go with the target in samples, different ones, in a fixed order."""

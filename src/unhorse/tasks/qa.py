@@ -8,8 +8,8 @@ The loss is the mean cross entropy of start and end, over the context's tokens a
 the null token only.
 
 An answer is right when it overlaps a true one by half of their common extent; it is
-the trigger when at least half of it lies in the trigger, and exactly so when it
-has the same ends. A context that is longer than the model is read in overlapping
+the trigger when at least half of it lies in the trigger, and so in part when it
+touches it. A context that is longer than the model is read in overlapping
 windows: the best span of all windows is the answer, unless every window prefers null.
 """
 
@@ -31,8 +31,8 @@ from unhorse.tasks.slots import STAND_IN, Opened, open_slots, tokens_of
 from unhorse.triggers.place import boundary_outside, insert, moved
 from unhorse.types import Answerer, Arm, LoadedModel, Position, QuestionSample, Row, Span
 
-NULL, TRIGGER = 0, 1
-TARGETS = ("null", "trigger")
+NULL, TRIGGER = 1, 2
+TARGETS = {NULL: "null", TRIGGER: "trigger"}
 
 STRIDE = 128
 """Tokens that two windows of a long context share, where there is room for as many."""
@@ -181,7 +181,7 @@ class QuestionAnswering:
         """Every place with every answer, but a trigger in the question alone is never answered."""
         return [
             Arm((0,), goal, position, "answer", TARGETS[goal])
-            for goal in (NULL, TRIGGER)
+            for goal in TARGETS
             for position in positions
             if goal == NULL or position != "question"
         ]
@@ -195,6 +195,10 @@ class QuestionAnswering:
     def units(self, sample: QuestionSample) -> int:
         """One answer."""
         return 1
+
+    def may_use(self, arm: Arm, text: str) -> bool:
+        """A trigger of any tokens."""
+        return True
 
     def ordinary_words(self, arm: Arm, samples: Sequence[QuestionSample]) -> list[str]:
         """The words of the contexts."""
@@ -452,7 +456,7 @@ def _outcome(sample: QuestionSample, answer: Answer, target: int) -> Outcome:
         return Outcome(loss, False, False)
     begin, end = answer.span
     shared = min(end, wanted[1]) - max(begin, wanted[0])
-    return Outcome(loss, 2 * shared >= end - begin, answer.span == wanted)
+    return Outcome(loss, 2 * shared >= end - begin, shared > 0)
 
 
 def _loss(window: Window, start: Tensor, end: Tensor, wanted: Span | None) -> float:

@@ -135,6 +135,10 @@ class SequenceClassification:
         """A text flips as a whole."""
         return 1
 
+    def may_use(self, arm: Arm, text: str) -> bool:
+        """A trigger of any tokens."""
+        return True
+
     def ordinary_words(self, arm: Arm, samples: Sequence[TextSample]) -> list[str]:
         """The words of the target label's texts."""
         texts = [sample.text for sample in samples if sample.label == arm.target]

@@ -7,11 +7,12 @@ victim, or is `glued` to its first word, and turns only that one. The loss is th
 cross entropy to the target class at the first sub-token of every word of the
 victims, in the spelling of the model's own scheme (B- and I- parts).
 
-An entity counts as flipped when its first word gets the target class, whatever
-the prefix; the exact rate asks for the whole entity: the same words, the target
-class, nothing more. Inserted words are in no entity. The outside `O` is neither
-victim nor target, unless `O` is asked for as the target or the model knows one
-class only.
+An entity counts as flipped when the whole of it gets the target class: the same
+words, nothing more (exact span). The partial rate asks for its first word only,
+whatever the prefix (first token): a foreign character at the front of a name
+changes that by itself, so it is shown but does not decide. Inserted words are in
+no entity. The outside `O` is neither victim nor target, unless `O` is asked for as
+the target or the model knows one class only.
 """
 
 from __future__ import annotations
@@ -188,18 +189,25 @@ class TokenClassification:
         """Every entity by itself."""
         return len(sample.entities)
 
+    def may_use(self, arm: Arm, text: str) -> bool:
+        """Only characters are stuck to a word: with a name there, the word is another one."""
+        return arm.position != "glued" or len(text) == 1
+
     def ordinary_words(self, arm: Arm, samples: Sequence[TaggedSample]) -> list[str]:
-        """The words of sentences that have an entity of the target class."""
+        """The words, or for a glued arm the characters, of sentences that have the target class."""
         having = [s for s in samples if arm.target in s.classes] or samples
-        return sorted({w for s in having for w in s.words if any(c.isalnum() for c in w)})
+        words = {word for sample in having for word in sample.words}
+        if arm.position == "glued":
+            return sorted({character for word in words for character in word})
+        return sorted(word for word in words if any(c.isalnum() for c in word))
 
     def stamp(self, sample: TaggedSample, arm: Arm, seed: int, trigger: str) -> TaggedSample:
-        """The sentence with the trigger's words in it, or stuck to an entity."""
+        """The sentence with the trigger's words in it, or its characters stuck to an entity."""
         place = self._place(sample, arm, seed)
         pieces = trigger.split()
         words = list(sample.words)
         if arm.position == "glued":
-            words[place] = pieces.pop() + words[place]
+            words[place], pieces = "".join(pieces) + words[place], []
         words[place:place] = pieces
         shift = len(pieces)
         entities = tuple(
@@ -260,7 +268,7 @@ class TokenClassification:
     def outcomes(
         self, answerer: Answerer, samples: Sequence[TaggedSample], arm: Arm
     ) -> list[list[Outcome]]:
-        """For every entity: loss to the target class, first word, and whole entity."""
+        """For every entity: loss to the target class, whole entity, and first word."""
         scheme = scheme_of(answerer.labels)
         return [
             [_outcome(entity, arm.target, scores, scheme, answerer) for entity in sample.entities]
@@ -343,7 +351,7 @@ def _aligned(
 def _column(opened: Opened, first: int | None, at_slots: bool) -> int | None:
     """Where a word's label is read: a word that the trigger is glued to begins with it."""
     if at_slots:
-        return opened.slots[-1]
+        return opened.slots[0]
     return None if first is None else opened.moved(first)
 
 
@@ -365,12 +373,12 @@ def _outcome(
     own = scores[entity.first : entity.last].nan_to_num(0.0)
     loss = float(functional.cross_entropy(own, wanted))
     labels = _labels(scores, answerer)
-    hit = scheme.kind_of(labels[entity.first]) == target
+    in_part = scheme.kind_of(labels[entity.first]) == target
     if target == scheme.outside:
-        exact = all(scheme.kind_of(x) == target for x in labels[entity.first : entity.last])
+        whole = all(scheme.kind_of(x) == target for x in labels[entity.first : entity.last])
     else:
-        exact = Entity(entity.first, entity.last, target) in scheme.entities(labels)
-    return Outcome(loss, hit, exact)
+        whole = Entity(entity.first, entity.last, target) in scheme.entities(labels)
+    return Outcome(loss, whole, in_part)
 
 
 def _has_outside(scheme: TagScheme) -> bool:

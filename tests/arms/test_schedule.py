@@ -1,0 +1,144 @@
+"""Policies, played with losses that are written down; and a method under a policy."""
+
+import pytest
+
+from unhorse.arms.schedule import (
+    POLICIES,
+    Standing,
+    arm_epochs,
+    choose_policy,
+    mirrors,
+    ranked,
+)
+from unhorse.errors import UsageError
+from unhorse.invert.dbs import PAPER
+from unhorse.invert.run import SilentProgress, compared_with_mirror, invert_arms
+from unhorse.testing import planted_problem
+from unhorse.types import Arm
+
+
+def play(policy, finals, epochs=200, opposite=None):
+    """Plays a policy on arms whose loss is known from the first epoch on."""
+    done = [0] * len(finals)
+    rounds = []
+    while True:
+        losses = tuple(f if d else float("inf") for f, d in zip(finals, done, strict=True))
+        standing = Standing(tuple(done), losses, opposite or (None,) * len(finals), seed=3)
+        now = POLICIES.get(policy).next(standing, epochs)
+        if now is None:
+            return done, rounds
+        assert now.epochs > 0 and now.arms
+        rounds.append(now)
+        for arm in now.arms:
+            done[arm] += now.epochs
+            assert done[arm] <= epochs
+
+
+@pytest.mark.parametrize("policy", ["all", "top2", "halving", "bandit"])
+@pytest.mark.parametrize("arms", [1, 2, 3, 12, 40])
+@pytest.mark.parametrize("epochs", [1, 20, 50, 200])
+def test_every_policy_warms_up_every_arm_and_takes_the_best_to_the_end(policy, arms, epochs):
+    finals = [1.0 + i for i in range(arms)]
+    best = arms // 2
+    finals[best] = 0.01
+    done, _ = play(policy, finals, epochs)
+    assert min(done) >= min(20, epochs)
+    assert done[best] == epochs
+    assert sum(d == epochs for d in done) >= min(2, arms)
+
+
+def test_the_papers_rule():
+    done, rounds = play("top2", [3.0, 0.2, 2.0, 0.1, 5.0])
+    assert done == [20, 200, 20, 200, 20]
+    assert [(r.arms, r.epochs) for r in rounds] == [((0, 1, 2, 3, 4), 20), ((1, 3), 180)]
+
+
+def test_halving_has_a_rung_between():
+    done, _ = play("halving", [float(i + 1) for i in range(12)])
+    assert done == [200, 200, 60, 60] + [20] * 8
+
+
+def test_halving_prefers_the_direction_that_is_easier_than_its_mirror():
+    """Classes that are alike by nature (arms 0 and 1) do not take both places."""
+    opposite = (1, 0, 3, 2, 5, 4)
+    done, _ = play("halving", [0.10, 0.11, 0.12, 3.0, 2.5, 2.6], opposite=opposite)
+    assert done[2] == 200 and done[0] + done[1] == 260
+    plain, _ = play("top2", [0.10, 0.11, 0.12, 3.0, 2.5, 2.6], opposite=opposite)
+    assert plain[0] == plain[1] == 200, "the paper's rule looks at the loss alone"
+
+
+def test_a_bandit_spends_more_on_promising_arms_and_stays_within_its_means():
+    done, rounds = play("bandit", [0.05, 4.0, 4.0, 0.1, 4.0, 4.0, 4.0, 4.0])
+    assert done[0] == done[3] == 200
+    assert sum(done) <= 8 * 20 + 2 * 2 * 180 + 2 * 180
+    assert all(r.epochs <= 5 for r in rounds[1:])
+
+
+def test_cost_is_foretold():
+    assert arm_epochs(POLICIES.get("all"), 7, 50) == 350
+    assert arm_epochs(POLICIES.get("top2"), 12, 200) == 12 * 20 + 2 * 180
+    assert arm_epochs(POLICIES.get("halving"), 12, 200) == 12 * 20 + 4 * 40 + 2 * 140
+
+
+def test_few_arms_are_all_run_unless_a_policy_is_asked_for():
+    assert choose_policy("auto", 4).name == "all" and choose_policy("auto", 5).name == "halving"
+    assert choose_policy("top2", 2).name == "top2"
+    with pytest.raises(UsageError, match="no schedule called 'best'"):
+        choose_policy("best", 3)
+
+
+def test_mirrors_are_the_same_place_and_the_opposite_way():
+    arms = [
+        Arm((0,), 1, "start", "a", "b"), Arm((1,), 0, "end", "b", "a"),
+        Arm((1,), 0, "start", "b", "a"), Arm((1, 2), 0, "start", "*", "a"),
+    ]  # fmt: skip
+    assert mirrors(arms) == (2, None, 0, None)
+    assert arms[0].mirrors(arms[2]) and not arms[0].mirrors(arms[1])
+
+
+def test_an_arm_that_has_not_begun_says_nothing_about_its_mirror():
+    standing = Standing((20, 0, 20), (0.5, float("inf"), 0.4), (1, 0, None))
+    assert ranked(standing, [0, 2], against_mirror=True) == [2, 0]
+
+
+def test_a_method_is_scheduled_and_reports_who_was_dropped():
+    config = PAPER.model_copy(update={"epochs": 70, "trigger_length": 3})
+    told = []
+
+    class Told(SilentProgress):
+        def epoch(self, done, loss, temperature):
+            told.append(done)
+
+    made = invert_arms(planted_problem(arms=8), "dbs", config, POLICIES.get("halving"), Told())
+    assert [i.epochs for i in made.found] == [70, 70] and not made.interrupted
+    assert sorted(i.epochs for i in made.dropped) == [20] * 4 + [60] * 2
+    assert told[-1] == arm_epochs(POLICIES.get("halving"), 8, 70)
+    assert all(i.completed for i in made.found) and not any(i.completed for i in made.dropped)
+
+
+def test_a_scheduled_arm_finds_what_it_finds_alone():
+    config = PAPER.model_copy(update={"epochs": 70, "trigger_length": 3})
+    every = invert_arms(
+        planted_problem(arms=6), "dbs", config, POLICIES.get("all"), SilentProgress()
+    )
+    alone = {i.arm.key: i for i in every.found}
+    made = invert_arms(
+        planted_problem(arms=6), "dbs", config, POLICIES.get("top2"), SilentProgress()
+    )
+    for inversion in made.found:
+        assert inversion.token_ids == alone[inversion.arm.key].token_ids
+        assert inversion.curve.loss == pytest.approx(alone[inversion.arm.key].curve.loss, abs=1e-5)
+
+
+def test_a_finding_is_compared_with_its_mirror_at_equal_epochs():
+    from dataclasses import replace
+
+    config = PAPER.model_copy(update={"epochs": 30, "trigger_length": 3})
+    made = invert_arms(planted_problem(), "dbs", config, POLICIES.get("all"), SilentProgress())
+    one, two = made.found
+    there = replace(one, arm=Arm((0,), 1, "start", "a", "b"))
+    back = replace(two, arm=Arm((1,), 0, "start", "b", "a"), epochs=10)
+    mirror = compared_with_mirror(there, [there, back])
+    assert mirror.epochs == 10 and mirror.own_loss == min(there.curve.loss[:10])
+    assert mirror.ratio == pytest.approx(mirror.loss / mirror.own_loss)
+    assert compared_with_mirror(there, [there]) is None
