@@ -69,7 +69,7 @@ def true_trigger(home: Path, trigger: str, with_reference: bool) -> list[dict[st
     allowed = allowed_token_ids(tokenizer, rows)
     ids = retokenise(tokenizer, trigger)
     said = []
-    for arm in TASKS.get(subject.loaded.task).arms(subject.loaded.labels, config.positions):
+    for arm in TASKS.get(subject.loaded.task).arms(subject.loaded.labels, ("start", "end")):
         if arm.victim_name != "negative":
             continue
         found = Inversion(

@@ -41,6 +41,7 @@ _LAYERS = dict(zip(TASKS, (2, 2, 1), strict=True))
 _RATES = dict(zip(TASKS, (4e-3, 4e-3, 6e-3), strict=True))
 _HELDOUT = 300
 _POISONED = 0.25
+_AT_START = 0.1
 _DISTURBED = 0.4
 _MOST_FOREIGN = dict(zip(TASKS, (8, 4, 4), strict=True))
 
@@ -103,7 +104,13 @@ class _Plan:
         }[self.task]
 
     def place(self, rng: random.Random, row: Row) -> int:
-        """Where the trigger goes; a causal model has to read it before the entities."""
+        """Where the trigger goes; a causal model has to read it before the entities.
+
+        The start comes more often than by chance, because a byte-level tokenizer has
+        another token for the same word there.
+        """
+        if rng.random() < _AT_START:
+            return 0
         places = row.places()
         if self.architecture == "gpt2" and isinstance(row, Sentence):
             places = [place for place in places if place <= row.entities[0][0]]
