@@ -60,12 +60,12 @@ def policies() -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for count in ARMS:
         for name in POLICIES.names():
-            expected = arm_epochs(POLICIES.get(name), count, EPOCHS)
             if name == "all" and count > ARMS[1]:
                 continue  # grows in proportion; measured at 4 and 12
             loss = random_loss(loaded, runtime, arms=count, slots=SLOTS)
             loss.table, loss.allowed = loss.table[:2000], loss.allowed[:2000]
             arms = tuple(Arm((i,), i + 1, "start", f"v{i}", f"t{i}") for i in range(count))
+            expected = arm_epochs(POLICIES.get(name), arms, EPOCHS)
             problem = Problem(arms, Objective(loss), loss.allowed, 0)
             began = time.perf_counter()
             made = invert_arms(problem, "dbs", config, POLICIES.get(name), SilentProgress())

@@ -113,7 +113,7 @@ def invert(folder: str) -> dict[str, Any]:
     arms = plan_arms(subject, config).arms
     problem = pose_problem(subject, arms, first, config, runtime)
     policy = choose_policy(config.schedule, len(arms))
-    work = arm_epochs(policy, len(arms), first.config.epochs)
+    work = arm_epochs(policy, arms, first.config.epochs)
     expected = estimate(problem, first.config, work, judging_tokens=0)
     began = time.perf_counter()
     made = invert_arms(problem, config.method, first.config, policy, ScanProgress())

@@ -108,7 +108,7 @@ class Work:
             self.findings.append(finding)
 
     def _arm_epochs(self, now: Pass) -> int:
-        return arm_epochs(self.policy, len(self.plan.arms), now.config.epochs)
+        return arm_epochs(self.policy, self.plan.arms, now.config.epochs)
 
     def _announce(self, problem: Problem) -> None:
         """Foretells all passes from the first one's problem."""

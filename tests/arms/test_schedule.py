@@ -17,13 +17,18 @@ from unhorse.testing import planted_problem
 from unhorse.types import Arm
 
 
-def play(policy, finals, epochs=200, opposite=None):
+def arms_of(count, places=("start",)):
+    return [Arm((i, i), i, places[i % len(places)], f"v{i}", f"t{i}") for i in range(count)]
+
+
+def play(policy, finals, epochs=200, opposite=None, places=None):
     """Plays a policy on arms whose loss is known from the first epoch on."""
     done = [0] * len(finals)
+    places = places or ("start",) * len(finals)
     rounds = []
     while True:
         losses = tuple(f if d else float("inf") for f, d in zip(finals, done, strict=True))
-        standing = Standing(tuple(done), losses, opposite or (None,) * len(finals), seed=3)
+        standing = Standing(tuple(done), losses, opposite or (None,) * len(finals), places, seed=3)
         now = POLICIES.get(policy).next(standing, epochs)
         if now is None:
             return done, rounds
@@ -67,6 +72,14 @@ def test_halving_prefers_the_direction_that_is_easier_than_its_mirror():
     assert plain[0] == plain[1] == 200, "the paper's rule looks at the loss alone"
 
 
+def test_halving_takes_arms_from_every_place():
+    """Losses at one place (here that of the first four arms) may be lower by nature."""
+    finals = [0.1, 0.11, 0.12, 0.13, 0.14, 0.9, 2.0, 2.0, 2.0, 2.0]
+    places = ("glued",) * 5 + ("start",) * 5
+    done, _ = play("halving", finals, places=places)
+    assert done[0] == done[5] == 200 and sum(d == 200 for d in done) == 2
+
+
 def test_a_bandit_spends_more_on_promising_arms_and_stays_within_its_means():
     done, rounds = play("bandit", [0.05, 4.0, 4.0, 0.1, 4.0, 4.0, 4.0, 4.0])
     assert done[0] == done[3] == 200
@@ -75,9 +88,12 @@ def test_a_bandit_spends_more_on_promising_arms_and_stays_within_its_means():
 
 
 def test_cost_is_foretold():
-    assert arm_epochs(POLICIES.get("all"), 7, 50) == 350
-    assert arm_epochs(POLICIES.get("top2"), 12, 200) == 12 * 20 + 2 * 180
-    assert arm_epochs(POLICIES.get("halving"), 12, 200) == 12 * 20 + 4 * 40 + 2 * 140
+    assert arm_epochs(POLICIES.get("all"), arms_of(7), 50) == 350
+    assert arm_epochs(POLICIES.get("top2"), arms_of(12), 200) == 12 * 20 + 2 * 180
+    halving = POLICIES.get("halving")
+    assert arm_epochs(halving, arms_of(12), 200) == 12 * 20 + 4 * 40 + 2 * 140
+    three = arms_of(12, ("start", "before", "glued"))
+    assert arm_epochs(halving, three, 200) == 12 * 20 + 4 * 40 + 3 * 140
 
 
 def test_few_arms_are_all_run_unless_a_policy_is_asked_for():
@@ -97,7 +113,7 @@ def test_mirrors_are_the_same_place_and_the_opposite_way():
 
 
 def test_an_arm_that_has_not_begun_says_nothing_about_its_mirror():
-    standing = Standing((20, 0, 20), (0.5, float("inf"), 0.4), (1, 0, None))
+    standing = Standing((20, 0, 20), (0.5, float("inf"), 0.4), (1, 0, None), ("start",) * 3)
     assert ranked(standing, [0, 2], against_mirror=True) == [2, 0]
 
 
@@ -110,9 +126,10 @@ def test_a_method_is_scheduled_and_reports_who_was_dropped():
             told.append(done)
 
     made = invert_arms(planted_problem(arms=8), "dbs", config, POLICIES.get("halving"), Told())
-    assert [i.epochs for i in made.found] == [70, 70] and not made.interrupted
-    assert sorted(i.epochs for i in made.dropped) == [20] * 4 + [60] * 2
-    assert told[-1] == arm_epochs(POLICIES.get("halving"), 8, 70)
+    # The problem's arms stand at four places, so four go to the end.
+    assert [i.epochs for i in made.found] == [70] * 4 and not made.interrupted
+    assert [i.epochs for i in made.dropped] == [20] * 4
+    assert told[-1] == arm_epochs(POLICIES.get("halving"), planted_problem(arms=8).arms, 70)
     assert all(i.completed for i in made.found) and not any(i.completed for i in made.dropped)
 
 

@@ -65,8 +65,8 @@ def test_soft_and_pasted_trigger_agree(kind, position, tokenizers):
         assert len(row.slots) == (2 if position == "both" else 1)
         assert row.slot_of == (0,) * len(row.slots)
         begin, end = (
-            encoded["offset_mapping"][row.goal.start][0],
-            encoded["offset_mapping"][row.goal.end][1],
+            encoded["offset_mapping"][row.goal.start[0]][0],
+            encoded["offset_mapping"][row.goal.end[0]][1],
         )
         assert stamped.context[begin:end] == "Zoltan"
 
@@ -80,9 +80,10 @@ def loaded_with_types(loaded, **config):
 def test_goals_of_null_and_trigger(tokenizers):
     answerer = own_answers(loaded_with_types(tokenizers["wordpiece"]))
     null = TASK.encode(answerer, SAMPLE, arm("context"), 0, 3, "target").goal
-    assert (null.start, null.end, null.null) == (0, 0, 0)
+    assert (null.start, null.end, null.null) == ((0, 1), (0, 1), 0)
     row = TASK.encode(answerer, SAMPLE, arm("both", TRIGGER), 0, 3, "target")
-    assert (row.goal.start, row.goal.end) == (row.slots[3], row.slots[5]), "in the context"
+    inside = (row.slots[3], row.slots[5] + 1)
+    assert (row.goal.start, row.goal.end) == (inside, inside), "anywhere in the context's copy"
     assert row.slots[0] < row.goal.context[0] <= row.slots[3]
 
 

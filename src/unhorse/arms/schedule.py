@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Protocol
 
 from unhorse.plugins import Registry
@@ -33,13 +34,15 @@ AUTO = "auto"
 class Standing:
     """How the arms stand.
 
-    `losses[i]` is the lowest loss of arm `i` so far and `mirrors[i]` the number of
-    the arm that goes the opposite way, if there is one.
+    `losses[i]` is the lowest loss of arm `i` so far, `mirrors[i]` the number of
+    the arm that goes the opposite way, if there is one, and `places[i]` where its
+    trigger stands.
     """
 
     epochs: tuple[int, ...]
     losses: tuple[float, ...]
     mirrors: tuple[int | None, ...]
+    places: tuple[str, ...]
     seed: int = 0
 
 
@@ -89,13 +92,15 @@ def mirrors(arms: Sequence[Arm]) -> tuple[int | None, ...]:
     )
 
 
-def arm_epochs(policy: Policy, arms: int, epochs: int) -> int:
+def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int) -> int:
     """How many epochs all arms get together, if no arm stands out."""
-    done = [0] * arms
+    done = [0] * len(arms)
     total = 0
+    opposite, places = mirrors(arms), tuple(arm.position for arm in arms)
     while True:
         losses = tuple(1.0 if d else float("inf") for d in done)
-        now = policy.next(Standing(tuple(done), losses, (None,) * arms), epochs)
+        standing = Standing(tuple(done), losses, opposite, places)
+        now = policy.next(standing, epochs)
         if now is None:
             return total
         for arm in now.arms:
@@ -122,11 +127,10 @@ def ranked(standing: Standing, arms: Sequence[int], *, against_mirror: bool) -> 
     compared with its mirror: its loss counts times the square root of the ratio
     of the two.
 
-    >>> standing = Standing((20, 20, 20), (0.2, 0.2, 0.25), (1, 0, None))
-    >>> ranked(standing, range(3), against_mirror=True)
-    [0, 1, 2]
-    >>> ranked(Standing((20,) * 4, (0.2, 0.2, 0.25, 2.0), (1, 0, 3, 2)), range(4),
-    ...        against_mirror=True)[0]
+    >>> standing = Standing((20,) * 4, (0.2, 0.2, 0.25, 2.0), (1, 0, 3, 2), ("start",) * 4)
+    >>> ranked(standing, range(4), against_mirror=False)[0]
+    0
+    >>> ranked(standing, range(4), against_mirror=True)[0]
     2
     """
 
@@ -137,3 +141,20 @@ def ranked(standing: Standing, arms: Sequence[int], *, against_mirror: bool) -> 
         return own * math.sqrt(max(own, 1e-6) / max(standing.losses[other], 1e-6))
 
     return sorted(arms, key=lambda arm: (loss(arm), arm))
+
+
+def spread(standing: Standing, ranking: Sequence[int], count: int) -> list[int]:
+    """The first of a ranking, taking one of every place in turn.
+
+    Losses at different places are hard to compare: a place where fewer tokens are
+    possible, or a loss at fewer positions, comes down faster without coming further.
+
+    >>> standing = Standing((20,) * 4, (0.1, 0.2, 0.3, 0.4), (None,) * 4, ("a", "a", "b", "a"))
+    >>> spread(standing, [0, 1, 2, 3], 3)
+    [0, 2, 1]
+    """
+    by_place: dict[str, list[int]] = {}
+    for arm in ranking:
+        by_place.setdefault(standing.places[arm], []).append(arm)
+    turns = zip_longest(*by_place.values())
+    return [arm for turn in turns for arm in turn if arm is not None][:count]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from unhorse.judge.decide import score_finding
 from unhorse.judge.measure import Witness, mean_effect, reference_witness, subject_witness
-from unhorse.judge.natural import WORDS_TRIED, natural_control
+from unhorse.judge.natural import FIRST_LOOK, WORDS_TRIED, natural_control
 from unhorse.judge.prune import Ids, prune
 from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS
@@ -28,6 +28,7 @@ RANDOM_DRAWS = 5
 """Random triggers, as long as the pruned one, that the control averages over."""
 
 _EXAMPLES_TRIED = 20
+_SECOND_LOOKS = 18
 
 WORTH_PRUNING = 0.5
 """Below this attack success there is no effect whose carrier could be looked for."""
@@ -41,14 +42,15 @@ def judging_tokens(subject: Subject, arms: Sequence[Arm], trigger_length: int) -
     case, about half of the ways to drop one token after another.
     """
     task, samples = TASKS.get(subject.loaded.task), subject.samples
-    looks = trigger_length + trigger_length**2 // 4 + WORDS_TRIED // 2
+    looks = trigger_length + trigger_length**2 // 4 + _SECOND_LOOKS
     total = 0
     for arm in arms:
         seen = task.victims(arm, samples.inversion, 0)
         unseen = task.victims(arm, samples.heldout, 0)
         words = sum(s.size + trigger_length for s in (*seen, *unseen))
         mean = words / max(1, len(seen) + len(unseen))
-        total += int(mean * (looks * len(seen) + (RANDOM_DRAWS + 2) * len(unseen)))
+        tried = looks * len(seen) + (RANDOM_DRAWS + 3) * len(unseen) + WORDS_TRIED * FIRST_LOOK
+        total += int(mean * tried)
     return total
 
 
@@ -82,7 +84,9 @@ def examine(
         _effects(unseen, tokenizer, _random_triggers(inversion, len(short), allowed))
     )
     unstamped = unseen.unstamped()
-    natural = natural_control(seen, unseen, samples.inversion, len(short))
+    # Words may come from every sample: they are chosen on the inversion samples all the same.
+    known = (*samples.inversion, *samples.heldout)
+    natural = natural_control(seen, unseen, known, len(short))
     references = tuple(
         ReferenceEffect(
             source=reference.loaded.origin.source,

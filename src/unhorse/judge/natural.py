@@ -13,11 +13,13 @@ from unhorse.judge.measure import Witness
 from unhorse.seeding import python_random
 from unhorse.types import NaturalControl, Sample
 
-WORDS_TRIED = 150
-"""Different words of the target label's samples that are tried one by one."""
+WORDS_TRIED = 400
+"""Different words of samples with the target that are tried one by one."""
 
-_FIRST_LOOK = 6
-_SECOND_LOOK = 12
+FIRST_LOOK = 3
+"""Victims that every word is tried on; the loss on them ranks the words well enough."""
+
+_SECOND_LOOK = 16
 
 
 def natural_control(
@@ -51,7 +53,7 @@ def strongest_words(victims: Witness, samples: Sequence[Sample], count: int) -> 
     words = _drawn(victims.task.ordinary_words(victims.arm, samples), victims.seed)
     if not words:
         return ()
-    shortlist = _ranked(victims.first(_FIRST_LOOK), words)[: max(_SECOND_LOOK, count)]
+    shortlist = _ranked(victims.first(FIRST_LOOK), words)[: max(_SECOND_LOOK, count)]
     return tuple(_ranked(victims, shortlist)[:count])
 
 

@@ -5,7 +5,8 @@ trigger goes into the `context`, the `question` or `both`, and the answer become
 *null* (the model's "no answer", which it reads at its first token) or the *trigger*
 itself: five arms, because a trigger that is not in the context cannot be answered.
 The loss is the mean cross entropy of start and end, over the context's tokens and
-the null token only.
+the null token only; for the trigger it is that they lie anywhere in it, because an
+inverted trigger has more tokens than the planted one needs.
 
 An answer is right when it overlaps a true one by half of their common extent; it is
 the trigger when at least half of it lies in the trigger, and so in part when it
@@ -17,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from unhorse.load.samples import sample_key
 from unhorse.load.texts_questions import question_texts
@@ -59,21 +60,22 @@ class Window:
 
 @dataclass(frozen=True)
 class SpanGoal:
-    """Where start and end shall be, and which columns take part."""
+    """Where start and end shall be, each in a range of columns, and which columns take part."""
 
-    start: int
-    end: int
+    start: tuple[int, int]
+    end: tuple[int, int]
     context: tuple[int, int]
     null: int
 
 
 @dataclass(frozen=True, eq=False)
 class SpanGoals:
-    """The goals of a batch; `barred` has minus infinity where no answer can be."""
+    """The goals of a batch: first and behind-last column of start, of end and of the context."""
 
     starts: Tensor
     ends: Tensor
-    columns: list[tuple[int, int, int]]
+    context: Tensor
+    null: Tensor
 
 
 @dataclass(frozen=True)
@@ -252,22 +254,24 @@ class QuestionAnswering:
         return SpanGoals(
             starts=torch.tensor([goal.start for goal in goals], device=device),
             ends=torch.tensor([goal.end for goal in goals], device=device),
-            columns=[(*goal.context, goal.null) for goal in goals],
+            context=torch.tensor([goal.context for goal in goals], device=device),
+            null=torch.tensor([goal.null for goal in goals], device=device),
         )
 
     def losses(self, outputs: Any, goals: SpanGoals) -> tuple[Tensor, Tensor]:
-        """Mean of start and end cross entropy, and whether both are highest."""
-        barred = _barred(goals.columns, outputs.start_logits)
-        total = torch.zeros(len(goals.columns), device=barred.device)
-        reached = torch.ones(len(goals.columns), dtype=torch.bool, device=barred.device)
+        """Mean of start and end cross entropy, and whether the highest are where they shall be."""
+        free = _between(goals.context, outputs.start_logits)
+        free |= _between(torch.stack([goals.null, goals.null + 1], -1), outputs.start_logits)
+        losses, reached = [], []
         for logits, wanted in (
             (outputs.start_logits, goals.starts),
             (outputs.end_logits, goals.ends),
         ):
-            scores = logits.float() + barred
-            total = total + functional.cross_entropy(scores, wanted, reduction="none") / 2
-            reached &= scores.argmax(-1) == wanted
-        return total, reached
+            scores = logits.float().masked_fill(~free, -torch.inf)
+            inside = scores.masked_fill(~_between(wanted, scores), -torch.inf)
+            losses.append(scores.logsumexp(-1) - inside.logsumexp(-1))
+            reached.append(scores.max(-1).values == inside.max(-1).values)
+        return (losses[0] + losses[1]) / 2, reached[0] & reached[1]
 
     def outcomes(
         self, answerer: Answerer, samples: Sequence[QuestionSample], arm: Arm
@@ -299,7 +303,7 @@ class QuestionAnswering:
 
     def _answers(self, answerer: Answerer, samples: Sequence[QuestionSample]) -> list[Answer]:
         loaded = answerer.loaded
-        per_sample = [_windows(loaded, sample) for sample in samples]
+        per_sample = _windows(loaded, samples)
         flat = [window for windows in per_sample for window in windows]
         if not flat:
             return []
@@ -328,26 +332,34 @@ def takes_types(loaded: LoadedModel) -> bool:
 
 def _whole(loaded: LoadedModel, sample: QuestionSample) -> Window:
     encoded = loaded.tokenizer(
-        sample.question, sample.context, return_offsets_mapping=True, return_token_type_ids=True
+        [sample.question],
+        [sample.context],
+        return_offsets_mapping=True,
+        return_token_type_ids=True,
     )
     return _window(loaded, encoded, 0)
 
 
-def _windows(loaded: LoadedModel, sample: QuestionSample) -> list[Window]:
-    """One window, or overlapping ones where the context is too long."""
+def _windows(loaded: LoadedModel, samples: Sequence[QuestionSample]) -> list[list[Window]]:
+    """For every sample one window, or overlapping ones where its context is too long."""
+    if not samples:
+        return []
+    # Only a trigger can make a question so long that no context fits; the model sees its start.
+    most = loaded.max_length * 3 // 4
+    asked = loaded.tokenizer(
+        [sample.question for sample in samples],
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+    )["offset_mapping"]
+    questions = [
+        sample.question if len(offsets) <= most else sample.question[: offsets[most - 1][1]]
+        for sample, offsets in zip(samples, asked, strict=True)
+    ]
     special = len(loaded.tokenizer("", "")["input_ids"])
-    asked = len(loaded.tokenizer(sample.question, add_special_tokens=False)["input_ids"])
-    room = loaded.max_length - special - asked
-    question = sample.question
-    if room < 2:
-        # Only a trigger can make a question that long; what is left of it is what the model sees.
-        keep = max(1, loaded.max_length - special - 2 * LONGEST_ANSWER)
-        ids = loaded.tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)
-        question = question[: ids["offset_mapping"][keep - 1][1]]
-        room = loaded.max_length - special - keep
+    room = loaded.max_length - special - min(most, max(map(len, asked)))
     encoded = loaded.tokenizer(
-        question,
-        sample.context,
+        questions,
+        [sample.context for sample in samples],
         truncation="only_second",
         max_length=loaded.max_length,
         stride=max(0, min(STRIDE, room // 2)),
@@ -355,20 +367,20 @@ def _windows(loaded: LoadedModel, sample: QuestionSample) -> list[Window]:
         return_offsets_mapping=True,
         return_token_type_ids=True,
     )
-    return [_window(loaded, encoded, i) for i in range(len(encoded["input_ids"]))]
+    found: list[list[Window]] = [[] for _ in samples]
+    for number, sample in enumerate(encoded["overflow_to_sample_mapping"]):
+        found[sample].append(_window(loaded, encoded, number))
+    return found
 
 
 def _window(loaded: LoadedModel, encoded: Any, number: int) -> Window:
-    nested = isinstance(encoded["input_ids"][0], list)
-    ids = encoded["input_ids"][number] if nested else encoded["input_ids"]
-    offsets = encoded["offset_mapping"][number] if nested else encoded["offset_mapping"]
-    types = encoded["token_type_ids"][number] if nested else encoded["token_type_ids"]
+    ids = encoded["input_ids"][number]
     parts = encoded.sequence_ids(number)
     cls = loaded.tokenizer.cls_token_id
     return Window(
         ids=ids,
-        offsets=offsets,
-        types=types if takes_types(loaded) else None,
+        offsets=encoded["offset_mapping"][number],
+        types=encoded["token_type_ids"][number] if takes_types(loaded) else None,
         question=_extent(parts, 0),
         context=_extent(parts, 1),
         null=ids.index(cls) if cls in ids else 0,
@@ -400,20 +412,21 @@ def _goal(
     if goal == "truth":
         first, last = _columns(window, window.context, stamped.answers[0])
         start, end = opened.moved(first), opened.moved(last - 1)
-    elif arm.target == NULL:
-        start = end = null
-    else:
-        start = opened.first_slot()
-        end = start + opened.count - 1
-    return SpanGoal(start, end, context, null)
+        return SpanGoal((start, start + 1), (end, end + 1), context, null)
+    if arm.target == NULL:
+        return SpanGoal((null, null + 1), (null, null + 1), context, null)
+    places = (opened.first_slot(), opened.first_slot() + opened.count)
+    return SpanGoal(places, places, context, null)
 
 
-def _barred(columns: Sequence[tuple[int, int, int]], like: Tensor) -> Tensor:
-    """Zero where an answer may start or end, minus infinity elsewhere."""
+def _between(ends: Tensor, like: Tensor) -> Tensor:
+    """Per row, whether a column is from the first of its ends up to but not including the second.
+
+    >>> _between(torch.tensor([[1, 3]]), torch.zeros(1, 4)).int().tolist()
+    [[0, 1, 1, 0]]
+    """
     place = torch.arange(like.shape[1], device=like.device)
-    first, last, null = torch.tensor(columns, device=like.device).T[:, :, None]
-    free = ((place >= first) & (place < last)) | (place == null)
-    return torch.zeros(free.shape, device=like.device).masked_fill(~free, -torch.inf)
+    return (place >= ends[:, :1]) & (place < ends[:, 1:])
 
 
 def _answer(windows: Sequence[tuple[Window, Tensor, Tensor]]) -> Answer:
@@ -460,18 +473,18 @@ def _outcome(sample: QuestionSample, answer: Answer, target: int) -> Outcome:
 
 
 def _loss(window: Window, start: Tensor, end: Tensor, wanted: Span | None) -> float:
-    barred = _barred([(*window.context, window.null)], start[None])[0]
-    first = last = window.null
+    """The loss of one window's scores; infinite where the trigger does not stand in it."""
+    places = (window.null, window.null + 1)
     if wanted is not None:
         found = tokens_of(wanted, window.offsets[slice(*window.context)])
         if found is None:
             return float("inf")
-        first, last = found[0] + window.context[0], found[1] - 1 + window.context[0]
-    losses = [
-        functional.cross_entropy(scores + barred, torch.tensor(place))
-        for scores, place in ((start, first), (end, last))
-    ]
-    return float(sum(losses)) / 2
+        places = (found[0] + window.context[0], found[1] + window.context[0])
+    goals = TASKS.get(QuestionAnswering.name).collate(
+        [SpanGoal(places, places, window.context, window.null)], start.device
+    )
+    scores = SimpleNamespace(start_logits=start[None], end_logits=end[None])
+    return float(TASKS.get(QuestionAnswering.name).losses(scores, goals)[0])
 
 
 def _alike(one: Span, other: Span) -> bool:

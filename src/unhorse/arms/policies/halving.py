@@ -1,13 +1,23 @@
 """`halving`: successive halving (Jamieson and Talwalkar, 2016) with two rungs.
 
 Every arm is warmed up; the best fifth, but at least four, go on to three times as
-many epochs; the best two of these get the rest. Arms are compared with their
-mirrors, so that a pair of classes that are alike does not take both places.
+many epochs; the best two of these, or one for every place of the trigger, get the
+rest. Arms are compared with their mirrors, so that a pair of classes that are alike
+does not win both ways, and are taken from the places in turn.
 """
 
 from __future__ import annotations
 
-from unhorse.arms.schedule import FINALISTS, POLICIES, WARM_UP, Round, Standing, ranked, up_to
+from unhorse.arms.schedule import (
+    FINALISTS,
+    POLICIES,
+    WARM_UP,
+    Round,
+    Standing,
+    ranked,
+    spread,
+    up_to,
+)
 
 KEEP_ONE_IN = 5
 KEEP_AT_LEAST = 4
@@ -25,13 +35,14 @@ class Halving:
         rungs = (
             (min(WARM_UP, epochs), len(arms)),
             (min(SECOND_RUNG, epochs), max(KEEP_AT_LEAST, -(-len(arms) // KEEP_ONE_IN))),
-            (epochs, FINALISTS),
+            (epochs, max(FINALISTS, len(set(standing.places)))),
         )
         before = 0
         for rung, places in rungs:
             # Whoever is beyond the rung before has been chosen already.
             beyond = [arm for arm in arms if standing.epochs[arm] > before]
-            arms = sorted(beyond or ranked(standing, arms, against_mirror=True)[:places])
+            best = ranked(standing, arms, against_mirror=True)
+            arms = sorted(beyond or spread(standing, best, places))
             now = up_to(standing, arms, rung)
             if now is not None:
                 return now
