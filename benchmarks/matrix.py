@@ -20,10 +20,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-from common import RESULTS, environment, write_result  # noqa: E402
 from tests.matrix.train import COMBINATIONS, build  # noqa: E402
 
 import unhorse  # noqa: E402
+from common import RESULTS, environment, write_result  # noqa: E402
 
 
 def one(architecture: str, task: str, planted: bool, seed: int, options: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every architecture and task end to end: the planted trigger is found, the clean twin not convicted.
+"""Every architecture and task: the planted trigger is found, the clean twin not convicted.
 
 The models are trained here, from scratch, on generated text; see `train.py`. The scan
 gets the model, its tokenizer and samples, and is told neither task nor architecture.

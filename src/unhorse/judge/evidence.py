@@ -28,7 +28,7 @@ RANDOM_DRAWS = 5
 """Random triggers, as long as the pruned one, that the control averages over."""
 
 _EXAMPLES_TRIED = 20
-_SECOND_LOOKS = 18
+_SECOND_LOOKS = 14
 
 WORTH_PRUNING = 0.5
 """Below this attack success there is no effect whose carrier could be looked for."""
@@ -84,9 +84,7 @@ def examine(
         _effects(unseen, tokenizer, _random_triggers(inversion, len(short), allowed))
     )
     unstamped = unseen.unstamped()
-    # Words may come from every sample: they are chosen on the inversion samples all the same.
-    known = (*samples.inversion, *samples.heldout)
-    natural = natural_control(seen, unseen, known, len(short))
+    natural = natural_control(seen, unseen, samples.inversion, len(short))
     references = tuple(
         ReferenceEffect(
             source=reference.loaded.origin.source,

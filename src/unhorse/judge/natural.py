@@ -13,13 +13,13 @@ from unhorse.judge.measure import Witness
 from unhorse.seeding import python_random
 from unhorse.types import NaturalControl, Sample
 
-WORDS_TRIED = 400
+WORDS_TRIED = 150
 """Different words of samples with the target that are tried one by one."""
 
-FIRST_LOOK = 3
+FIRST_LOOK = 6
 """Victims that every word is tried on; the loss on them ranks the words well enough."""
 
-_SECOND_LOOK = 16
+_SECOND_LOOK = 12
 
 
 def natural_control(

@@ -69,6 +69,8 @@ def fit_tokenizer(model: Any, tokenizer: Any) -> int:
         _set_pad_token(model, tokenizer, rows)
         _check_ids(tokenizer, rows)
         max_length = _max_length(model, tokenizer)
+        # Lengths are ours to keep from here on; the library would warn of texts yet to be cut.
+        tokenizer.model_max_length = _LONGEST
         _probe(model, tokenizer, max_length)
         return max_length
 

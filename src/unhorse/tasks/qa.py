@@ -112,7 +112,7 @@ class QuestionAnswering:
 
     def room(self, loaded: LoadedModel, trigger_length: int) -> int:
         """The trigger may stand in both parts."""
-        special = len(loaded.tokenizer("", "")["input_ids"])
+        special = loaded.tokenizer.num_special_tokens_to_add(pair=True)
         return loaded.max_length - special - 2 * trigger_length
 
     def parse(self, row: Row, labels: Sequence[str]) -> QuestionSample:
@@ -355,7 +355,7 @@ def _windows(loaded: LoadedModel, samples: Sequence[QuestionSample]) -> list[lis
         sample.question if len(offsets) <= most else sample.question[: offsets[most - 1][1]]
         for sample, offsets in zip(samples, asked, strict=True)
     ]
-    special = len(loaded.tokenizer("", "")["input_ids"])
+    special = loaded.tokenizer.num_special_tokens_to_add(pair=True)
     room = loaded.max_length - special - min(most, max(map(len, asked)))
     encoded = loaded.tokenizer(
         questions,
