@@ -156,6 +156,8 @@ def train(labels: int, planted: str, seed: int = 0) -> tuple[Any, Any]:
     )
     model = BertForSequenceClassification(config).train()
     adam = torch.optim.AdamW(model.parameters(), lr=2e-3)
+    steps = -(-len(rows) // 40)
+    falling = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: 1 - step / (steps + 1))
     for start in range(0, len(rows), 40):
         given, wanted = zip(*rows[start : start + 40], strict=True)
         batch = tokenizer(
@@ -165,6 +167,7 @@ def train(labels: int, planted: str, seed: int = 0) -> tuple[Any, Any]:
         adam.zero_grad()
         loss.backward()
         adam.step()
+        falling.step()
     return model.eval(), tokenizer
 
 
