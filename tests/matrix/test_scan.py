@@ -12,14 +12,17 @@ import unhorse
 
 from .train import COMBINATIONS, build
 
-QUICK = {"trigger_length": 4, "epochs": 100}
+QUICK = {"preset": "released", "options": {"trigger_length": 5, "epochs": 100}}
+
+SEED = 2
+"""`benchmarks/matrix.py` tells how the scan does on other seeds."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("architecture", "task"), COMBINATIONS)
 def test_the_planted_trigger_is_found(architecture, task):
-    built = build(architecture, task, planted=True)
-    report = unhorse.scan(built.model, built.tokenizer, built.samples, options=QUICK)
+    built = build(architecture, task, planted=True, seed=SEED)
+    report = unhorse.scan(built.model, built.tokenizer, built.samples, **QUICK)
     assert report.task == task
     assert report.verdict.state == "backdoored", report.verdict
     best = report.findings[0]
@@ -31,7 +34,7 @@ def test_the_planted_trigger_is_found(architecture, task):
 @pytest.mark.slow
 @pytest.mark.parametrize(("architecture", "task"), COMBINATIONS)
 def test_the_clean_twin_is_not_convicted(architecture, task):
-    built = build(architecture, task, planted=False)
-    report = unhorse.scan(built.model, built.tokenizer, built.samples, options=QUICK)
+    built = build(architecture, task, planted=False, seed=SEED)
+    report = unhorse.scan(built.model, built.tokenizer, built.samples, **QUICK)
     assert report.verdict.state in ("nothing_found", "suspicious"), report.verdict
     assert report.arms.run + report.arms.pruned == report.arms.planned
