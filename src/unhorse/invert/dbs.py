@@ -103,6 +103,7 @@ class _Arm:
     nearest_gap: float = float("inf")
     losses: list[float] = field(default_factory=list)
     temperatures: list[float] = field(default_factory=list)
+    lowest: float = float("inf")
     seconds: float = 0.0
 
 
@@ -142,7 +143,7 @@ class _Search:
         return [
             ArmState(
                 epochs=len(arm.losses),
-                best_loss=min(filter(math.isfinite, arm.losses), default=float("inf")),
+                best_loss=arm.lowest,
                 loss=arm.losses[-1] if arm.losses else float("inf"),
                 temperature=arm.temperatures[-1] if arm.losses else arm.temperature,
             )
@@ -201,6 +202,8 @@ def _one_epoch(
     gaps = (1 - peak).sum(-1).tolist()
     for state, loss, gap, chosen in zip(states, losses.subject.tolist(), gaps, choice, strict=True):
         state.losses.append(loss)
+        if math.isfinite(loss):
+            state.lowest = min(state.lowest, loss)
         state.temperatures.append(state.temperature)
         state.was_under_bound |= loss < state.bound
         _keep_best(state, loss, gap, chosen, config)

@@ -112,7 +112,7 @@ class QuestionAnswering:
 
     def room(self, loaded: LoadedModel, trigger_length: int) -> int:
         """The trigger may stand in both parts."""
-        special = loaded.tokenizer.num_special_tokens_to_add(pair=True)
+        special = int(loaded.tokenizer.num_special_tokens_to_add(pair=True))
         return loaded.max_length - special - 2 * trigger_length
 
     def parse(self, row: Row, labels: Sequence[str]) -> QuestionSample:
