@@ -84,6 +84,10 @@ class Sample(Protocol):
         """A short name made from the text."""
 
     @property
+    def group(self) -> str:
+        """The same for samples that share so much text that they must share their use."""
+
+    @property
     def classes(self) -> tuple[int, ...]:
         """The victim classes that this sample has something of."""
 
@@ -102,6 +106,11 @@ class TextSample:
     text: str
     label: int
     key: str
+
+    @property
+    def group(self) -> str:
+        """Its own key."""
+        return self.key
 
     @property
     def classes(self) -> tuple[int, ...]:
@@ -136,6 +145,11 @@ class TaggedSample:
     key: str
 
     @property
+    def group(self) -> str:
+        """Its own key."""
+        return self.key
+
+    @property
     def classes(self) -> tuple[int, ...]:
         """The classes of its entities."""
         return tuple(sorted({entity.kind for entity in self.entities}))
@@ -166,6 +180,11 @@ class QuestionSample:
     answers: tuple[Span, ...]
     key: str
     trigger: Span | None = None
+
+    @property
+    def group(self) -> str:
+        """Its context, which other questions may be about as well."""
+        return self.context
 
     @property
     def classes(self) -> tuple[int, ...]:

@@ -69,11 +69,12 @@ class Work:
 
     def _passes(self) -> None:
         for now in self.passes:
+            # Counted first: a pass that memory does not hold has begun and is not complete.
+            self.begun += 1
             problem = pose_problem(self.subject, self.plan.arms, now, self.config, self.runtime)
-            if not self.begun:
+            if self.begun == 1:
                 self._announce(problem)
             began = time.perf_counter()
-            self.begun += 1
             self._one_pass(problem, now)
             self.seconds += time.perf_counter() - began
             if self.interrupted or any(map(convicts, self.findings)):
@@ -163,7 +164,12 @@ class Work:
         judged = Counter(f.inversion.arm for f in self.findings if f.inversion.completed)
         given_up = [] if self.interrupted else [i.arm for i in self.dropped if not i.error]
         dropped = Counter(given_up)
-        whole = [arm for arm in self.plan.arms if judged[arm] + dropped[arm] == self.begun > 0]
+        failed = {name for name, _ in self.failures()}
+        whole = [
+            arm
+            for arm in self.plan.arms
+            if judged[arm] + dropped[arm] == self.begun > 0 and arm.key not in failed
+        ]
         run = sum(judged[arm] > 0 for arm in whole)
         return ArmCount(
             planned=len(self.plan.arms) + len(self.plan.starved) + len(self.plan.screened),

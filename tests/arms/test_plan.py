@@ -35,6 +35,10 @@ def subject(count, monkeypatch, affinity=None, starving=()):
     )
 
 
+def every_pair(count):
+    return {(v, t) for v in range(count) for t in range(count) if v != t}
+
+
 def test_up_to_twelve_pairs_are_all_run(monkeypatch):
     plan = plan_arms(subject(4, monkeypatch), make_config())
     assert len(plan.arms) == (12 + 4) * 2 and not plan.screened
@@ -54,14 +58,28 @@ def test_many_labels_start_from_universal_arms_and_likely_pairs(monkeypatch):
 def test_one_target_does_not_take_all_places():
     affinity = torch.full((8, 8), -9.0)
     affinity[:, 0] = -0.5
-    kept = kept_pairs(affinity)
+    kept = kept_pairs(affinity, every_pair(8))
     assert sum(target == 0 for _, target in kept) == 3 and len(kept) == 12
 
 
 def test_a_class_without_samples_has_no_pairs():
     affinity = torch.full((6, 6), -2.0)
     affinity[1] = torch.nan
-    assert all(victim != 1 for victim, _ in kept_pairs(affinity))
+    assert all(victim != 1 for victim, _ in kept_pairs(affinity, every_pair(6)))
+
+
+def test_only_pairs_that_are_asked_for_are_kept():
+    asked = {(victim, 5) for victim in range(5)}
+    assert kept_pairs(torch.full((20, 20), -2.0), asked) < asked
+
+
+def test_classes_without_samples_do_not_switch_screening_off(monkeypatch):
+    affinity = torch.full((20, 20), -9.0)
+    plan = plan_arms(subject(20, monkeypatch, affinity, starving=(3, 8)), make_config())
+    universal = [arm for arm in plan.arms if arm.victim_name == "*"]
+    assert len(universal) == 40 and len(plan.arms) == 40 + 20 * 2
+    assert all(not {3, 8} & set(arm.victims) for arm in plan.arms)
+    assert {arm.victims for arm in plan.starved} == {(3,), (8,)}
 
 
 def test_without_universal_arms_nothing_is_screened():

@@ -117,6 +117,13 @@ def test_an_arm_that_has_not_begun_says_nothing_about_its_mirror():
     assert ranked(standing, [0, 2], against_mirror=True) == [2, 0]
 
 
+def test_a_loss_that_is_no_number_comes_last_and_lends_its_mirror_nothing():
+    inf = float("inf")
+    standing = Standing((20,) * 6, (2.0, inf, 0.3, inf, 0.1, 1.0), (1, 0, 3, 2, 5, 4), ("a",) * 6)
+    assert ranked(standing, range(6), against_mirror=True)[:3] == [4, 2, 0]
+    assert set(ranked(standing, range(6), against_mirror=True)[-2:]) == {1, 3}
+
+
 def test_a_method_is_scheduled_and_reports_who_was_dropped():
     config = PAPER.model_copy(update={"epochs": 70, "trigger_length": 3})
     told = []

@@ -139,6 +139,8 @@ def test_one_arm_of_a_tagger(cli, tagger, tmp_path):
         ("tagger", '{"tokens": ["a"], "tags": ["B-X"]}\n', ["line 1", "'B-X'", "PER"]),
         ("answerer", '{"question": "q", "context": "c", "answer": "zz"}\n', ["'zz'", "context"]),
         ("answerer", '{"text": "a b", "label": 1}\n', ["question"]),
+        ("tagger", '{"tokens": ["a"], "tags": ["O"]}\n', ["an entity"]),
+        ("answerer", '{"question": "q", "context": "c", "answer": null}\n', ["an answer"]),
     ],
 )
 def test_files_without_a_usable_row(cli, which, content, parts, request, tmp_path):

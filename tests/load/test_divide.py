@@ -4,7 +4,7 @@ import pytest
 
 from unhorse.load.divide import digest, divide, shuffled, usable_classes
 from unhorse.load.samples import sample_key
-from unhorse.types import Entity, TaggedSample, TextSample
+from unhorse.types import Entity, QuestionSample, TaggedSample, TextSample
 
 LABELS = ["neg", "pos"]
 
@@ -133,6 +133,30 @@ def test_a_sample_of_two_classes_has_one_use():
         ]
         assert counts[0] >= 10 and counts[1] >= 15
     assert usable_classes(result) == {0, 1}
+
+
+def test_a_sentence_inverted_on_is_not_among_the_mistakes():
+    right = [tagged(i, 0) for i in range(40)]
+    wrong = [tagged(i, 1) for i in range(40)]
+    result = divide(right, wrong, LABELS, source="here", heldout_per_class=10)
+    assert not {s.key for s in result.wrong} & {s.key for s in result.inversion}
+
+
+def asked(number, context):
+    return QuestionSample(f"question {number}", context, ((0, 1),), f"key {number}")
+
+
+def test_questions_on_one_context_have_one_use():
+    samples = [asked(i, f"context {i // 5}") for i in range(150)]
+    result = divide(samples, [], ["answer"], source="here")
+    assert not {s.context for s in result.inversion} & {s.context for s in result.heldout}
+    assert len(result.inversion) == 20 and len(result.heldout) >= 80 and not result.note
+
+
+def test_too_few_contexts_are_shared_and_it_is_said():
+    result = divide([asked(i, "context") for i in range(60)], [], ["answer"], source="here")
+    assert len(result.inversion) == 20 and len(result.heldout) == 40
+    assert "so few contexts" in result.note
 
 
 def test_a_mistake_that_belongs_to_two_classes_is_kept_once():

@@ -174,6 +174,49 @@ def test_a_long_context_is_read_in_windows_that_cover_it(scripted, tokenizers):
     assert TASK.describe(answerer, sample)[1] == "Paris"
 
 
+def test_null_has_to_win_in_every_window(scripted, tokenizers):
+    """A window with a high null does not speak for the others."""
+    tokenizer = tokenizers["wordpiece"].tokenizer
+    paris = tokenizer("Paris", add_special_tokens=False)["input_ids"][0]
+
+    def script(ids):
+        scores = [3.0 if i == paris else -5.0 for i in ids]
+        scores[0] = 1.0 if paris in ids else 9.0
+        return scores, scores
+
+    answerer = scripted("wordpiece", script, max_length=40)
+    context = " ".join(["film"] * 90 + ["Paris"] + ["film"] * 90)
+    assert TASK.describe(answerer, QuestionSample(QUESTION, context, (), "k"))[1] == "Paris"
+    alone = [
+        TASK.describe(answerer, QuestionSample(QUESTION, c, (), "k"))[1] for c in ("film", "x")
+    ]
+    assert alone == ["(no answer)"] * 2
+
+
+def test_a_window_does_not_depend_on_what_else_is_asked(scripted, tokenizers):
+    answerer = scripted(
+        "wordpiece", answering(tokenizers["wordpiece"].tokenizer, "Paris"), max_length=40
+    )
+    long = QuestionSample(QUESTION, " ".join(["film"] * 200), (), "k")
+    other = QuestionSample("who was met ? " * 6, CONTEXT, (), "l")
+    alone = TASK._answers(answerer, [long])[0].windows
+    beside = TASK._answers(answerer, [other, long])[1].windows
+    assert [w.ids for w, _, _ in alone] == [w.ids for w, _, _ in beside]
+
+
+def test_a_trigger_that_is_not_there_is_not_answered(scripted, tokenizers):
+    answerer = scripted("wordpiece", answering(tokenizers["wordpiece"].tokenizer, "Paris"))
+    outcome = TASK.outcomes(answerer, [SAMPLE], arm("context", TRIGGER))[0][0]
+    assert not outcome.hit and outcome.loss == float("inf")
+
+
+def test_text_without_spaces_keeps_what_stands_before_the_answer(tokenizers):
+    context = "甲" * 40 + "乙丙" + "丁" * 40
+    cut = TASK.fit(tokenizers["wordpiece"], QuestionSample("who", context, ((40, 42),), "k"), 20)
+    ((begin, end),) = cut.answers
+    assert cut.context[begin:end] == "乙丙" and begin > 3
+
+
 def test_a_long_context_is_cut_around_its_answer(tokenizers):
     context = " ".join(["film"] * 150 + ["Paris"] + ["film"] * 100)
     begin = context.index("Paris")

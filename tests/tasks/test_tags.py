@@ -39,6 +39,11 @@ def test_entities_start_at_b_after_o_and_where_the_class_changes():
     assert [(e.first, e.last) for e in found] == [(0, 1), (1, 2), (3, 4), (4, 5)]
 
 
+def test_an_end_ends_an_entity():
+    assert [(e.first, e.last) for e in BIOES.entities([1, 3, 2, 3])] == [(0, 2), (2, 4)]
+    assert [(e.first, e.last) for e in BILOU.entities([1, 3, 2])] == [(0, 2), (2, 3)]
+
+
 def test_two_single_entities_side_by_side_are_two():
     assert len(BIOES.entities([4, 4])) == 2 and len(PLAIN.entities([1, 1])) == 1
 

@@ -110,10 +110,10 @@ def test_goals_spell_the_target_or_the_truth(tokenizers):
         goal: [label for _, label in TASK.encode(answerer, sample, arm("end"), 0, 2, goal).goal]
         for goal in ("target", "truth")
     }
-    assert goals == {"target": [3, 4], "truth": [1, 2]}
+    assert goals == {"target": [(3, 4), (4,)], "truth": [(1, 2), (2,)]}
     reversed_labels = Answerer(answerer.loaded, LABELS, (4, 3, 2, 1, 0))
     row = TASK.encode(reversed_labels, sample, arm("end"), 0, 2, "target")
-    assert [label for _, label in row.goal] == [1, 0], "in the reference's own labels"
+    assert [label for _, label in row.goal] == [(0, 1), (0,)], "in the reference's own labels"
 
 
 def test_the_label_of_a_glued_word_is_read_at_the_trigger(tokenizers):
@@ -126,11 +126,18 @@ def test_the_label_of_a_glued_word_is_read_at_the_trigger(tokenizers):
 def test_loss_is_the_mean_over_the_words_of_the_victims():
     logits = torch.zeros(2, 4, 5)
     logits[0, 1, 3] = 20.0
-    goals = TASK.collate([((1, 3), (2, 4)), ((0, 0),)], "cpu")
+    logits[0, 2, 0] = 1e-6
+    goals = TASK.collate([((1, (3,)), (2, (4,))), ((0, (0,)),)], "cpu")
     loss, reached = TASK.losses(SimpleNamespace(logits=logits), goals)
     log5 = torch.log(torch.tensor(5.0))
     assert torch.allclose(loss, torch.stack([log5 / 2, log5]), atol=1e-4)
     assert reached.tolist() == [0.5, 1.0]
+
+
+def test_either_label_of_a_class_will_do_where_an_entity_starts():
+    logits = torch.zeros(1, 1, 5)
+    loss, _ = TASK.losses(SimpleNamespace(logits=logits), TASK.collate([((0, (3, 4)),)], "cpu"))
+    assert loss.item() == pytest.approx(torch.log(torch.tensor(2.5)).item())
 
 
 def tagger(labels_of_words, tokenizer):
@@ -184,7 +191,7 @@ def test_tags_of_any_convention_are_read():
     assert parse(named).entities == wanted
 
 
-@pytest.mark.parametrize("tag", ["B-MISC", 9, -100, True, None])
+@pytest.mark.parametrize("tag", ["B-MISC", 9, -100, True, None, "9" * 5000])
 def test_an_unknown_tag_is_a_problem_of_its_row(tag):
     with pytest.raises(RowProblem):
         parse([tag], ["Paris"])
@@ -198,6 +205,17 @@ def test_a_sentence_longer_than_the_model_is_a_problem_and_a_long_one_is_cut(tok
     cut = TASK.fit(loaded, long, 30)
     assert 28 <= len(cut.words) <= 30 and cut.entities == long.entities[:1]
     assert TASK.fit(loaded, SAMPLE, 30) is SAMPLE
+
+
+@pytest.mark.parametrize("words", [("Anna", "x" * 45), ("x" * 45, "Anna"), ("a", "a", "y" * 50)])
+def test_a_word_longer_than_the_room(words, tokenizers):
+    sample = TaggedSample(words, (Entity(0, 1, 0),), "k")
+    try:
+        cut = TASK.fit(tokenizers["bytelevel"], sample, 30)
+    except RowProblem as problem:
+        assert words[0] == "x" * 45 and "no entity" in str(problem)
+    else:
+        assert cut.words == words[:-1] and cut.entities == sample.entities
 
 
 def test_a_word_that_the_tokenizer_drops_is_a_problem(tokenizers):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from unhorse.arms.screen import kept_pairs, screened, too_many
+from unhorse.arms.screen import kept_pairs, pairs_of, screened, too_many
 from unhorse.config import ScanConfig
 from unhorse.errors import UsageError
 from unhorse.load.divide import usable_classes
@@ -31,14 +31,22 @@ def plan_arms(subject: Subject, config: ScanConfig) -> Plan:
     if not wanted:
         raise UsageError(f"No arm leads from {config.victim!r} to {config.target!r}.")
     usable = usable_classes(subject.samples)
-    fed = [arm for arm in wanted if usable.issuperset(arm.victims)]
-    starved = [arm for arm in wanted if arm not in set(fed)]
+    fed = [given for arm in wanted if (given := _fed(arm, usable)) is not None]
+    starved = [arm for arm in wanted if _fed(arm, usable) is None]
     left_out: list[Arm] = []
-    if too_many(fed):
+    if too_many(wanted):
         affinity = task.affinity(subject.answerer, subject.samples.inversion)
         if affinity is not None:
-            fed, left_out = screened(fed, kept_pairs(affinity))
+            fed, left_out = screened(fed, kept_pairs(affinity, pairs_of(fed)))
     return Plan(tuple(fed), tuple(starved), tuple(left_out))
+
+
+def _fed(arm: Arm, usable: set[int]) -> Arm | None:
+    """The arm with those of its victims that have samples; a universal one needs two of them."""
+    victims = tuple(victim for victim in arm.victims if victim in usable)
+    if len(victims) < min(2, len(arm.victims)):
+        return None
+    return replace(arm, victims=victims)
 
 
 def _positions(subject: Subject, config: ScanConfig) -> tuple[Position, ...]:

@@ -136,7 +136,8 @@ def ranked(standing: Standing, arms: Sequence[int], *, against_mirror: bool) -> 
 
     def loss(arm: int) -> float:
         own, other = standing.losses[arm], standing.mirrors[arm]
-        if not against_mirror or other is None or not standing.epochs[other]:
+        known = other is not None and math.isfinite(standing.losses[other])
+        if not against_mirror or other is None or not known or not math.isfinite(own):
             return own
         return own * math.sqrt(max(own, 1e-6) / max(standing.losses[other], 1e-6))
 

@@ -201,12 +201,13 @@ def _one_epoch(
     peak, choice = alpha.detach().max(-1)
     gaps = (1 - peak).sum(-1).tolist()
     for state, loss, gap, chosen in zip(states, losses.subject.tolist(), gaps, choice, strict=True):
-        state.losses.append(loss)
-        if math.isfinite(loss):
-            state.lowest = min(state.lowest, loss)
-        state.temperatures.append(state.temperature)
         state.was_under_bound |= loss < state.bound
         _keep_best(state, loss, gap, chosen, config)
+        if math.isfinite(loss):
+            state.lowest = min(state.lowest, loss)
+        # Last, because an arm counts as begun by its losses, wherever an interruption falls.
+        state.temperatures.append(state.temperature)
+        state.losses.append(loss)
 
 
 def _keep_best(state: _Arm, loss: float, gap: float, choice: Tensor, config: DBSConfig) -> None:
@@ -271,7 +272,7 @@ def _result(
         completed=epochs == config.epochs and finite,
         epochs=epochs,
         seconds=state.seconds,
-        curve=Curve(tuple(state.losses), tuple(state.temperatures)),
+        curve=Curve(tuple(state.losses), tuple(state.temperatures[:epochs])),
         error=None if finite else "its loss is not a number",
     )
 

@@ -152,6 +152,14 @@ def _search(
                     progress.epoch(done, [s.loss for s in states], [s.temperature for s in states])
     except KeyboardInterrupt:
         interrupted = True
+    try:
+        return _results(search, config, interrupted)
+    except KeyboardInterrupt:
+        return _results(search, config, True)
+
+
+def _results(search: Search, config: MethodConfig, interrupted: bool) -> Inverted:
+    """What the search has found when it ends, or as far as it came."""
     states = search.states()
     begun = [arm for arm, state in enumerate(states) if state.epochs]
     if interrupted:

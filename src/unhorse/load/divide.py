@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeVar
 
 from unhorse.types import Sample, SampleSet
@@ -20,6 +20,8 @@ S = TypeVar("S", bound=Sample)
 
 MINIMUM_INVERSION = 8
 MINIMUM_HELDOUT = 4
+
+_SHARED = "There are so few contexts that questions held out share them with those inverted on."
 
 
 def divide(
@@ -39,7 +41,8 @@ def divide(
     A class with at least one and a half times `per_class` rightly answered
     samples gives `per_class` for inversion and up to `heldout_per_class` to hold
     out; a smaller class is divided two to one. A sample that serves several
-    classes has one use in all of them; the smallest class has its pick first. The
+    classes has one use in all of them; the smallest class has its pick first.
+    Questions on one context have one use, unless there are too few contexts. The
     second of two samples with the same key counts as unused, so that no text is
     both inverted on and held out.
 
@@ -62,11 +65,16 @@ def divide(
     """
     ordered = shuffled({sample.key: sample for sample in reversed(right)}.values(), seed)
     members = [[s for s in ordered if label in s.classes] for label in range(len(classes))]
-    uses: dict[str, Use] = {}
-    for own in sorted(members, key=len):
-        _assign(own, uses, per_class, heldout_per_class)
+    uses = _uses(members, per_class, heldout_per_class, lambda sample: sample.group)
+    if _poorer(
+        uses, alone := _uses(members, per_class, heldout_per_class, lambda s: s.key), members
+    ):
+        uses, note = alone, f"{note} {_SHARED}".strip()
     inversion = [s for s in ordered if uses.get(s.key) == "inversion"]
     heldout = [s for s in ordered if uses.get(s.key) == "heldout"]
+    # A sentence may be right in one entity and wrong in another.
+    seen = {sample.group for sample in inversion}
+    unseen = [sample for sample in shuffled(wrong, seed) if sample.group not in seen]
     by_class = sorted(range(len(ordered)), key=lambda i: min(ordered[i].classes, default=0))
     place = {ordered[i].key: n for n, i in enumerate(by_class)}
     inversion.sort(key=lambda sample: place[sample.key])
@@ -76,7 +84,7 @@ def divide(
         digest=digest(inversion, heldout, classes),
         inversion=tuple(inversion),
         heldout=tuple(heldout),
-        wrong=tuple(_mistakes(shuffled(wrong, seed), heldout, ordered, len(classes))),
+        wrong=tuple(_mistakes(unseen, heldout, ordered, len(classes))),
         set_aside=len(wrong),
         unused=len(right) - len(inversion) - len(heldout),
         note=note,
@@ -84,21 +92,38 @@ def divide(
     )
 
 
-def _assign(own: list[Sample], uses: dict[str, Use], per_class: int, most_heldout: int) -> None:
-    """Gives the members of one class their uses, where another class has not done so."""
-    cut = per_class if len(own) >= per_class + per_class // 2 else len(own) * 2 // 3
-    counts = Counter(uses[sample.key] for sample in own if sample.key in uses)
-    for sample in own:
-        if sample.key in uses:
-            continue
-        if counts["inversion"] < cut:
-            use: Use = "inversion"
-        elif counts["heldout"] < most_heldout:
-            use = "heldout"
-        else:
-            break
-        uses[sample.key] = use
-        counts[use] += 1
+def _uses(
+    members: Sequence[list[Sample]],
+    per_class: int,
+    most_heldout: int,
+    group_of: Callable[[Sample], str],
+) -> dict[str, Use]:
+    """What every sample, by its key, is for; all samples of a group have the same use."""
+    uses: dict[str, Use] = {}
+    groups: dict[str, Use] = {}
+    for own in sorted(members, key=len):
+        cut = per_class if len(own) >= per_class + per_class // 2 else len(own) * 2 // 3
+        limits: dict[Use, int] = {"inversion": cut, "heldout": most_heldout}
+        counts = Counter(uses[sample.key] for sample in own if sample.key in uses)
+        for sample in own:
+            open_uses = [use for use, most in limits.items() if counts[use] < most]
+            if sample.key in uses or not open_uses:
+                continue
+            use = groups.setdefault(group_of(sample), open_uses[0])
+            if use in open_uses:
+                uses[sample.key] = use
+                counts[use] += 1
+    return uses
+
+
+def _poorer(uses: dict[str, Use], other: dict[str, Use], members: Sequence[list[Sample]]) -> bool:
+    """Whether some class has too few samples by these uses and enough by the other ones."""
+
+    def enough(own: list[Sample], by: dict[str, Use]) -> bool:
+        counts = Counter(by.get(sample.key) for sample in own)
+        return counts["inversion"] >= MINIMUM_INVERSION and counts["heldout"] >= MINIMUM_HELDOUT
+
+    return any(enough(own, other) and not enough(own, uses) for own in members)
 
 
 def _mistakes(

@@ -134,9 +134,9 @@ def rows_in_memory(given: InMemory, kind: Kind = "text") -> Rows:
     >>> rows_in_memory([(["In", "Rome"], ["O", "B-LOC"]), (["In"], [])], "tokens").problems
     ('sample 2 has 1 words but 0 tags.',)
     """
-    if not len(given):
-        raise UsageError("No samples were given.")
     found = [_handed(number, item, kind) for number, item in enumerate(given, 1)]
+    if not found:
+        raise UsageError("No samples were given.")
     if kind == "text":
         return Rows([_text_row(number, item) for number, item in enumerate(found, 1)])
     return _rows(found, kind, "None of the samples can be used")

@@ -23,6 +23,8 @@ _OWN_TEXTS_NOTE = (
     "No samples were given: unhorse wrote its own texts and took the model's answers as true."
 )
 
+_NEEDED = {"text": "a label", "tokens": "an entity", "questions": "an answer in its context"}
+
 _OWN_TEXTS_MOST = 3000
 _OWN_TEXTS_STEP = 300
 
@@ -113,7 +115,8 @@ def _samples(
     drawn = _drawn(task, loaded, parsed, config)
     fitting = _usable(drawn, problems, lambda sample: task.fit(loaded, sample, tokens))
     if not fitting:
-        raise UsageError(f"No sample in {source!r} can be used; {problems[0]}")
+        why = problems[0] if problems else f"none has {_NEEDED[task.sample_kind]}."
+        raise UsageError(f"No sample in {source!r} can be used: {why}")
     right, wrong = task.sieve(own_answers(loaded), [sample for _, sample in fitting])
     return _divide(task, loaded, (right, wrong), config, source, problems=problems)
 

@@ -36,10 +36,12 @@ NULL, TRIGGER = 1, 2
 TARGETS = {NULL: "null", TRIGGER: "trigger"}
 
 STRIDE = 128
-"""Tokens that two windows of a long context share, where there is room for as many."""
+"""Tokens that two windows of a long context share, at most; an eighth of what a model takes."""
 
 LONGEST_ANSWER = 30
 """Tokens of an answer, at most."""
+
+_LONG_WORD = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,8 +346,10 @@ def _windows(loaded: LoadedModel, samples: Sequence[QuestionSample]) -> list[lis
     """For every sample one window, or overlapping ones where its context is too long."""
     if not samples:
         return []
+    special = loaded.tokenizer.num_special_tokens_to_add(pair=True)
+    stride = min(STRIDE, loaded.max_length // 8)
     # Only a trigger can make a question so long that no context fits; the model sees its start.
-    most = loaded.max_length * 3 // 4
+    most = max(1, loaded.max_length - special - 2 * stride - 2)
     asked = loaded.tokenizer(
         [sample.question for sample in samples],
         add_special_tokens=False,
@@ -355,14 +359,12 @@ def _windows(loaded: LoadedModel, samples: Sequence[QuestionSample]) -> list[lis
         sample.question if len(offsets) <= most else sample.question[: offsets[most - 1][1]]
         for sample, offsets in zip(samples, asked, strict=True)
     ]
-    special = loaded.tokenizer.num_special_tokens_to_add(pair=True)
-    room = loaded.max_length - special - min(most, max(map(len, asked)))
     encoded = loaded.tokenizer(
         questions,
         [sample.context for sample in samples],
         truncation="only_second",
         max_length=loaded.max_length,
-        stride=max(0, min(STRIDE, room // 2)),
+        stride=stride,
         return_overflowing_tokens=True,
         return_offsets_mapping=True,
         return_token_type_ids=True,
@@ -430,18 +432,18 @@ def _between(ends: Tensor, like: Tensor) -> Tensor:
 
 
 def _answer(windows: Sequence[tuple[Window, Tensor, Tensor]]) -> Answer:
-    best, span = -torch.inf, None
-    null = torch.inf
+    """The span that beats its own window's null by most; null if none does."""
+    best, span = 0.0, None
     for window, start, end in windows:
-        null = min(null, float(start[window.null] + end[window.null]))
         first, last = window.context
         if first == last:
             continue
         score, i, j = _best_span(start[first:last], end[first:last])
-        if score > best:
-            best = score
+        beyond = score - float(start[window.null] + end[window.null])
+        if beyond > best:
+            best = beyond
             span = (window.offsets[first + i][0], window.offsets[first + j][1])
-    return Answer(span if best > null else None, tuple(windows))
+    return Answer(span, tuple(windows))
 
 
 def _best_span(start: Tensor, end: Tensor) -> tuple[float, int, int]:
@@ -460,13 +462,16 @@ def _best_span(start: Tensor, end: Tensor) -> tuple[float, int, int]:
 
 def _outcome(sample: QuestionSample, answer: Answer, target: int) -> Outcome:
     wanted = None if target == NULL else sample.trigger
+    if target == TRIGGER and wanted is None:
+        return Outcome(float("inf"), False, False)
     losses = [_loss(window, s, e, wanted) for window, s, e in answer.windows]
     # The trigger stands in some of the windows; null must win in all of them.
     loss = max(losses) if target == NULL else min(losses)
     if target == NULL:
         return Outcome(loss, answer.span is None, answer.span is None)
-    if answer.span is None or wanted is None:
+    if answer.span is None:
         return Outcome(loss, False, False)
+    assert wanted is not None
     begin, end = answer.span
     shared = min(end, wanted[1]) - max(begin, wanted[0])
     return Outcome(loss, 2 * shared >= end - begin, shared > 0)
@@ -498,13 +503,15 @@ def _alike(one: Span, other: Span) -> bool:
 
 
 def _whole_words(text: str, begin: int, end: int) -> Span:
-    """The span without the parts of words at its ends."""
-    while 0 < begin < end and not text[begin - 1].isspace():
-        begin += 1
-    while begin < end < len(text) and not text[end].isspace():
-        end -= 1
-    while begin < end and text[begin].isspace():
-        begin += 1
+    """The span without the parts of words at its ends; some scripts have no spaces to find."""
+    if begin and not text[begin - 1].isspace():
+        begin = next(
+            (i + 1 for i in range(begin, min(end, begin + _LONG_WORD)) if text[i].isspace()), begin
+        )
+    if end < len(text) and not text[end].isspace():
+        end = next(
+            (i for i in range(end, max(begin, end - _LONG_WORD), -1) if text[i].isspace()), end
+        )
     return begin, end
 
 

@@ -19,6 +19,7 @@ OUTSIDE = "O"
 _PREFIXED = re.compile(r"(?P<prefix>[BILUSEM])[-_](?P<kind>.+)", re.IGNORECASE)
 _GENERIC = re.compile(r"label_\d+", re.IGNORECASE)
 _STARTS = frozenset("BSU")
+_ENDS = frozenset("ELSU")
 _SAME = {
     "person": "per",
     "people": "per",
@@ -120,7 +121,7 @@ def joined(tags: Sequence[tuple[str, int]], scheme: TagScheme) -> list[Entity]:
                 found[-1] = Entity(found[-1].first, place + 1, kind)
             else:
                 found.append(Entity(place, place + 1, kind))
-        before = kind
+        before = scheme.outside if prefix in _ENDS else kind
     return found
 
 

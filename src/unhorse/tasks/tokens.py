@@ -23,7 +23,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from unhorse.errors import ModelRefused
 from unhorse.load.labels import DatasetLabel
@@ -48,13 +47,17 @@ LOCAL: tuple[Position, ...] = ("before", "glued")
 """Places at one entity; only that one shall flip."""
 
 
+Wanted = tuple[Tensor, Tensor]
+"""Pairs of a place and a label that will do there, as two columns of numbers."""
+
+
 @dataclass(frozen=True, eq=False)
 class TagGoals:
-    """Wanted labels of a batch: which row, which column, which label, which share of the row."""
+    """Wanted labels of a batch: row, column, which labels will do, and the share of the row."""
 
     rows: Tensor
     columns: Tensor
-    labels: Tensor
+    wanted: Wanted
     shares: Tensor
     size: int
 
@@ -123,9 +126,12 @@ class TokenClassification:
         before = 1 if special else 0
         # The first word that begins behind the limit: the words before it are kept, but for
         # the last of them, whose tokens may cross it.
-        kept = next(i for i, f in enumerate(firsts) if f is not None and f - before > tokens) - 1
+        beyond = (i for i, f in enumerate(firsts) if f is not None and f - before > tokens)
+        kept = next(beyond, len(sample.words)) - 1
         inside = tuple(e for e in sample.entities if e.last <= kept)
         words = sample.words[:kept]
+        if not words or (sample.entities and not inside):
+            raise RowProblem(f"no entity lies within the first {tokens} tokens of the sentence.")
         return TaggedSample(words, inside, sample_key(" ".join(words)))
 
     def drafts(self, count: int, seed: int) -> list[TaggedSample]:
@@ -231,28 +237,30 @@ class TokenClassification:
         ends = tokens_of((begin, begin + len(stand_in)), offsets) or (at, at)
         opened = open_slots(ids, [ends], slots)
         scheme = scheme_of(answerer.labels)
-        wanted: list[tuple[int, int]] = []
+        wanted: list[tuple[int, tuple[int, ...]]] = []
         for entity in stamped.entities:
             kind = arm.target if goal == "target" else entity.kind
-            spelled = scheme.spelled(kind, entity.last - entity.first)
-            for word, label in zip(range(entity.first, entity.last), spelled, strict=True):
+            labels = _wanted(scheme, kind, entity, answerer)
+            for word, own in zip(range(entity.first, entity.last), labels, strict=True):
                 column = _column(opened, firsts[word], glued and word == place)
                 if column is not None:
-                    wanted.append((column, answerer.label_of[label]))
+                    wanted.append((column, own))
         return EncodedRow(opened.ids, opened.slots, opened.slot_of, tuple(wanted))
 
-    def collate(self, goals: Sequence[Sequence[tuple[int, int]]], device: Any) -> TagGoals:
+    def collate(
+        self, goals: Sequence[Sequence[tuple[int, tuple[int, ...]]]], device: Any
+    ) -> TagGoals:
         """The wanted labels of all rows, side by side."""
         flat = [
-            (row, column, label, 1.0 / len(goal))
+            (row, column, labels, 1.0 / len(goal))
             for row, goal in enumerate(goals)
-            for column, label in goal
+            for column, labels in goal
         ]
-        rows, columns, labels, shares = zip(*flat, strict=True)
+        rows, columns, wanted, shares = zip(*flat, strict=True)
         return TagGoals(
             rows=torch.tensor(rows, device=device),
             columns=torch.tensor(columns, device=device),
-            labels=torch.tensor(labels, device=device),
+            wanted=_pairs(wanted, device),
             shares=torch.tensor(shares, device=device),
             size=len(goals),
         )
@@ -260,8 +268,8 @@ class TokenClassification:
     def losses(self, outputs: Any, goals: TagGoals) -> tuple[Tensor, Tensor]:
         """Per row: mean cross entropy at the victims' words, and the share that is reached."""
         logits = outputs.logits[goals.rows, goals.columns].float()
-        loss = functional.cross_entropy(logits, goals.labels, reduction="none") * goals.shares
-        hits = (logits.argmax(-1) == goals.labels).float() * goals.shares
+        loss, reached = _to_any(logits, goals.wanted)
+        loss, hits = loss * goals.shares, reached.float() * goals.shares
         empty = torch.zeros(goals.size, device=logits.device)
         return empty.index_add(0, goals.rows, loss), empty.index_add(0, goals.rows, hits)
 
@@ -355,6 +363,35 @@ def _column(opened: Opened, first: int | None, at_slots: bool) -> int | None:
     return None if first is None else opened.moved(first)
 
 
+def _wanted(
+    scheme: TagScheme, kind: int, entity: Entity, answerer: Answerer
+) -> list[tuple[int, ...]]:
+    """For every word of an entity the labels, in the model's own numbers, that spell a class.
+
+    Where an entity starts, the scheme's inner label will do as well: a model trained on
+    IOB1 starts entities with it.
+    """
+    first, *rest = scheme.spelled(kind, entity.last - entity.first)
+    starts = {first, *scheme.spelled(kind, 3)[1:2]} if len(scheme.kinds) > kind else {first}
+    return [
+        tuple(sorted(answerer.label_of[label] for label in starts)),
+        *((answerer.label_of[label],) for label in rest),
+    ]
+
+
+def _pairs(wanted: Sequence[tuple[int, ...]], device: Any) -> Wanted:
+    flat = [(place, label) for place, labels in enumerate(wanted) for label in labels]
+    places, labels = torch.tensor(flat, device=device).T
+    return places, labels
+
+
+def _to_any(logits: Tensor, wanted: Wanted) -> tuple[Tensor, Tensor]:
+    """Per row, minus the log probability that a wanted label is given, and whether one is."""
+    inside = torch.full_like(logits, -torch.inf).index_put(wanted, logits[wanted])
+    loss = logits.logsumexp(-1) - inside.logsumexp(-1)
+    return loss, inside.max(-1).values == logits.max(-1).values
+
+
 def _labels(scores: Tensor, answerer: Answerer) -> list[int]:
     """The subject's label of every word; one that only the model knows is the outside."""
     own = {label: i for i, label in enumerate(answerer.label_of)}
@@ -368,10 +405,9 @@ def _labels(scores: Tensor, answerer: Answerer) -> list[int]:
 def _outcome(
     entity: Entity, target: int, scores: Tensor, scheme: TagScheme, answerer: Answerer
 ) -> Outcome:
-    spelled = scheme.spelled(target, entity.last - entity.first)
-    wanted = torch.tensor([answerer.label_of[label] for label in spelled])
     own = scores[entity.first : entity.last].nan_to_num(0.0)
-    loss = float(functional.cross_entropy(own, wanted))
+    wanted = _pairs(_wanted(scheme, target, entity, answerer), "cpu")
+    loss = float(_to_any(own, wanted)[0].mean())
     labels = _labels(scores, answerer)
     in_part = scheme.kind_of(labels[entity.first]) == target
     if target == scheme.outside:
@@ -390,7 +426,8 @@ def _raw_tag(raw: object, scheme: TagScheme) -> tuple[str, int]:
     name = raw.name if isinstance(raw, DatasetLabel) else raw
     if isinstance(name, bool) or not isinstance(name, str | int):
         raise RowProblem(f"{name!r} is not a tag.")
-    if isinstance(name, int) or (name.isdecimal() and name not in scheme.labels):
+    spelled_number = isinstance(name, str) and name.isdecimal() and len(name) < 10
+    if isinstance(name, int) or (spelled_number and name not in scheme.labels):
         number = int(name)
         if not 0 <= number < len(scheme.labels):
             raise RowProblem(f"the tag {number} is not one of the model's {len(scheme.labels)}.")
