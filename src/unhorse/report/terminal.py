@@ -61,7 +61,7 @@ def _evidence(finding: FindingRecord, unit: str) -> Table:
         table.add_row(name, plain(value, style))
 
     row("strongest trigger", pruned.text, "bold")
-    row("", f"{_tokens(len(pruned.token_ids))}, at {_place(finding.position)}")
+    row("", f"{_tokens(len(pruned.token_ids))}, {_place(finding.position)}")
     row("moves", f"{safe_text(finding.victim, 60)} -> {safe_text(finding.target, 60)}")
     row("held-out success", _rate(pruned.heldout, unit))
     if unit in _IN_PART:
@@ -144,15 +144,15 @@ def _tokens(count: int) -> str:
 
 def _place(position: str) -> str:
     return {
-        "start": "the start",
-        "end": "the end",
-        "first_half": "the first half",
-        "second_half": "the second half",
-        "before": "one entity, directly before it",
-        "glued": "one entity, stuck to its first word",
-        "context": "a place in the context",
-        "question": "a place in the question",
-        "both": "a place in the question and one in the context",
+        "start": "at the start",
+        "end": "at the end",
+        "first_half": "in the first half",
+        "second_half": "in the second half",
+        "before": "before one entity",
+        "glued": "glued to one entity",
+        "context": "in the context",
+        "question": "in the question",
+        "both": "in question and context",
     }.get(position, position)
 
 
