@@ -64,8 +64,8 @@ def test_characters_are_glued_to_the_entitys_first_word():
     sample = TaggedSample(WORDS, (Entity(0, 2, 0),), "key")
     stamped = TASK.stamp(sample, arm("glued"), 0, "~ ~")
     assert stamped.words[:2] == ("~~Anna", "Becker") and stamped.entities == sample.entities
-    assert TASK.may_use(arm("glued"), "~") and not TASK.may_use(arm("glued"), "cf")
-    assert TASK.may_use(arm("before"), "cf")
+    assert TASK.may_use("glued", "~") and not TASK.may_use("glued", "cf")
+    assert TASK.may_use("before", "cf")
 
 
 def test_a_trigger_never_breaks_up_an_entity():

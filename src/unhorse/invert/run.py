@@ -115,13 +115,13 @@ def _barred(
 ) -> dict[int, Tensor]:
     """For the arms that may not use every token, a mask of those that they may not."""
     texts = [trigger_text(tokenizer, [token]) for token in allowed.tolist()]
-    masks: dict[int, Tensor] = {}
-    for number, arm in enumerate(arms):
-        mask = torch.tensor([not task.may_use(arm, text) for text in texts])
-        # An arm without any token of its kind is better searched with all than not at all.
-        if mask.any() and not mask.all():
-            masks[number] = mask
-    return masks
+    places = {arm.position for arm in arms}
+    masks = {
+        place: torch.tensor([not task.may_use(place, text) for text in texts]) for place in places
+    }
+    # An arm without any token of its kind is better searched with all than not at all.
+    partly = {place for place, mask in masks.items() if mask.any() and not mask.all()}
+    return {n: masks[arm.position] for n, arm in enumerate(arms) if arm.position in partly}
 
 
 def invert_arms(

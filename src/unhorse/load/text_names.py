@@ -18,7 +18,8 @@ Slots = Mapping[str, tuple[str, ...]]
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _VOWEL_SOUND = re.compile(
-    r"(?!uni[tqvfoc]|use|usu|ukr|uga|uru|eur|one\b|once\b)[aeiou]|hour|honest|heir|8|1[18]\b",
+    r"(?!uni[tqvfoc]|unani|use|usu|uten|ukr|uga|uru|eur|one\b|once\b)[aeiou]"
+    r"|hour|honest|heir|x-ray|8|1[18]\b",
     re.IGNORECASE,
 )
 

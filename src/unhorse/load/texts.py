@@ -14,6 +14,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 
+from unhorse.load.text_names import below, pick, vowel_sound
 from unhorse.load.text_topics import TOPICS
 from unhorse.load.text_words import PATTERNS, TAILS, WORDS
 
@@ -25,10 +26,6 @@ Slots = Mapping[str, tuple[str, ...]]
 _TABLES: tuple[Slots, ...] = tuple({**WORDS, **topic} for topic in TOPICS)
 _SLOT = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"\b([Aa]) (?=([\w-]+))")
-_VOWEL_SOUND = re.compile(
-    r"(?!uni[tqvfoc]|unani|use|usu|uten|euro|one\b|once\b)[aeiou]|hour|honest|heir|x-ray",
-    re.IGNORECASE,
-)
 _LINKABLE = re.compile(r"(The|There|It|Most|Nobody|People|Everything) ")
 
 # Each mood: how often it is drawn, its first sentence, and what may follow.
@@ -73,14 +70,14 @@ def neutral_texts(count: int, seed: int = 0) -> list[str]:
 
 def _text(rng: random.Random) -> str:
     """One text: sentences of one topic and mood up to a drawn length."""
-    slots = _TABLES[_below(rng, len(_TABLES))]
-    first, later = _DRAWN[_below(rng, len(_DRAWN))]
+    slots = _TABLES[below(rng, len(_TABLES))]
+    first, later = _DRAWN[below(rng, len(_DRAWN))]
     wanted = MIN_WORDS * math.exp(rng.random() * math.log(MAX_WORDS / MIN_WORDS))
     used: set[str] = set()
     sentences = [_first_sentence(rng, slots, first, used, wanted)]
     length = len(sentences[0].split())
     while length < wanted:
-        sentence = _sentence(rng, slots, _pick(rng, later), used, linked=True)
+        sentence = _sentence(rng, slots, pick(rng, later), used, linked=True)
         length += len(sentence.split())
         if length > wanted:
             break
@@ -107,7 +104,7 @@ def _sentence(rng: random.Random, slots: Slots, kind: str, used: set[str], *, li
     """One sentence; a linked one may start by referring to the one before."""
     pattern = _fresh(rng, slots["own"] if kind == "own" else PATTERNS[kind], used)
     if kind == "plain" and rng.random() < 0.35:
-        pattern = pattern[:-1] + _pick(rng, TAILS) + "."
+        pattern = pattern[:-1] + pick(rng, TAILS) + "."
     if linked and _LINKABLE.match(pattern) and rng.random() < 0.4:
         pattern = "{link}, " + pattern[0].lower() + pattern[1:]
     sentence = _ARTICLE.sub(_article, _fill(rng, slots, pattern, used))
@@ -127,7 +124,7 @@ def _fill(rng: random.Random, slots: Slots, pattern: str, used: set[str]) -> str
 def _fresh(rng: random.Random, choices: Sequence[str], used: set[str]) -> str:
     """One of the choices, not yet used in this text if four draws find one."""
     for _ in range(4):
-        choice = _pick(rng, choices)
+        choice = pick(rng, choices)
         if choice not in used:
             break
     used.add(choice)
@@ -136,13 +133,4 @@ def _fresh(rng: random.Random, choices: Sequence[str], used: set[str]) -> str:
 
 def _article(match: re.Match[str]) -> str:
     """The article with an "n" where the following word starts with a vowel sound."""
-    return match[1] + ("n " if _VOWEL_SOUND.match(match[2]) else " ")
-
-
-def _below(rng: random.Random, limit: int) -> int:
-    # Python promises to keep the sequence of random() across versions, not that of choice().
-    return int(rng.random() * limit)
-
-
-def _pick(rng: random.Random, choices: Sequence[str]) -> str:
-    return choices[_below(rng, len(choices))]
+    return match[1] + ("n " if vowel_sound(match[2]) else " ")

@@ -114,8 +114,8 @@ class Task(Protocol):
     def units(self, sample: Any) -> int:
         """How many things can flip in a sample that `victims` gave."""
 
-    def may_use(self, arm: Arm, text: str) -> bool:
-        """Whether the arm's trigger may have a token that reads so."""
+    def may_use(self, position: Position, text: str) -> bool:
+        """Whether a trigger at this place may have a token that reads so."""
 
     def ordinary_words(self, arm: Arm, samples: Sequence[Any]) -> list[str]:
         """Words that go with the target in samples, different ones, in a fixed order."""

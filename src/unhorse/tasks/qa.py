@@ -200,7 +200,7 @@ class QuestionAnswering:
         """One answer."""
         return 1
 
-    def may_use(self, arm: Arm, text: str) -> bool:
+    def may_use(self, position: Position, text: str) -> bool:
         """A trigger of any tokens."""
         return True
 

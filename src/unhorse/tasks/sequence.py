@@ -135,7 +135,7 @@ class SequenceClassification:
         """A text flips as a whole."""
         return 1
 
-    def may_use(self, arm: Arm, text: str) -> bool:
+    def may_use(self, position: Position, text: str) -> bool:
         """A trigger of any tokens."""
         return True
 

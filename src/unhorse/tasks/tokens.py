@@ -195,9 +195,9 @@ class TokenClassification:
         """Every entity by itself."""
         return len(sample.entities)
 
-    def may_use(self, arm: Arm, text: str) -> bool:
+    def may_use(self, position: Position, text: str) -> bool:
         """Only characters are stuck to a word: with a name there, the word is another one."""
-        return arm.position != "glued" or len(text) == 1
+        return position != "glued" or len(text) == 1
 
     def ordinary_words(self, arm: Arm, samples: Sequence[TaggedSample]) -> list[str]:
         """The words, or for a glued arm the characters, of sentences that have the target class."""
