@@ -75,15 +75,20 @@ class TagScheme:
         kind = self.tags[label].kind
         return self.outside if kind is None else self.kinds.index(kind)
 
-    def spelled(self, kind: int, length: int) -> tuple[int, ...]:
+    def spelled(self, kind: int, length: int, *, inside: bool = False) -> tuple[int, ...]:
         """The labels that an entity of `length` words has in this scheme.
+
+        Args:
+            kind: its class.
+            length: its words.
+            inside: whether the inner label starts entities too (IOB1).
 
         >>> scheme = scheme_of(("O", "B-PER", "I-PER"))
         >>> scheme.spelled(0, 3), scheme.spelled(scheme.outside, 2)
         ((1, 2, 2), (0, 0))
         """
-        first = self._label(kind, "SUB" if length == 1 else "B")
         inner = self._label(kind, "IM")
+        first = inner if inside else self._label(kind, "SUB" if length == 1 else "B")
         last = self._label(kind, "ELI")
         return (first, *[inner] * (length - 2), last)[:length] if length > 1 else (first,)
 

@@ -20,9 +20,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from unhorse.errors import ModelRefused
 from unhorse.load.labels import DatasetLabel
@@ -46,18 +48,16 @@ from unhorse.types import Answerer, Arm, Entity, LoadedModel, Position, Row, Spa
 LOCAL: tuple[Position, ...] = ("before", "glued")
 """Places at one entity; only that one shall flip."""
 
-
-Wanted = tuple[Tensor, Tensor]
-"""Pairs of a place and a label that will do there, as two columns of numbers."""
+_SENTENCES_ASKED = 60
 
 
 @dataclass(frozen=True, eq=False)
 class TagGoals:
-    """Wanted labels of a batch: row, column, which labels will do, and the share of the row."""
+    """Wanted labels of a batch: which row, which column, which label, which share of the row."""
 
     rows: Tensor
     columns: Tensor
-    wanted: Wanted
+    labels: Tensor
     shares: Tensor
     size: int
 
@@ -71,6 +71,9 @@ class TokenClassification:
     unit = "entities"
     positions: tuple[Position, ...] = (*IN_TEXT, *LOCAL)
     default_positions: tuple[Position, ...] = ("start", "before", "glued")
+
+    def __init__(self) -> None:
+        self._inside: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
     def auto_class(self) -> Any:
         """The transformers Auto class for this head."""
@@ -237,30 +240,29 @@ class TokenClassification:
         ends = tokens_of((begin, begin + len(stand_in)), offsets) or (at, at)
         opened = open_slots(ids, [ends], slots)
         scheme = scheme_of(answerer.labels)
-        wanted: list[tuple[int, tuple[int, ...]]] = []
+        inside = self._starts_inside(answerer)
+        wanted: list[tuple[int, int]] = []
         for entity in stamped.entities:
             kind = arm.target if goal == "target" else entity.kind
-            labels = _wanted(scheme, kind, entity, answerer)
-            for word, own in zip(range(entity.first, entity.last), labels, strict=True):
+            spelled = scheme.spelled(kind, entity.last - entity.first, inside=inside)
+            for word, label in zip(range(entity.first, entity.last), spelled, strict=True):
                 column = _column(opened, firsts[word], glued and word == place)
                 if column is not None:
-                    wanted.append((column, own))
+                    wanted.append((column, answerer.label_of[label]))
         return EncodedRow(opened.ids, opened.slots, opened.slot_of, tuple(wanted))
 
-    def collate(
-        self, goals: Sequence[Sequence[tuple[int, tuple[int, ...]]]], device: Any
-    ) -> TagGoals:
+    def collate(self, goals: Sequence[Sequence[tuple[int, int]]], device: Any) -> TagGoals:
         """The wanted labels of all rows, side by side."""
         flat = [
-            (row, column, labels, 1.0 / len(goal))
+            (row, column, label, 1.0 / len(goal))
             for row, goal in enumerate(goals)
-            for column, labels in goal
+            for column, label in goal
         ]
-        rows, columns, wanted, shares = zip(*flat, strict=True)
+        rows, columns, labels, shares = zip(*flat, strict=True)
         return TagGoals(
             rows=torch.tensor(rows, device=device),
             columns=torch.tensor(columns, device=device),
-            wanted=_pairs(wanted, device),
+            labels=torch.tensor(labels, device=device),
             shares=torch.tensor(shares, device=device),
             size=len(goals),
         )
@@ -268,8 +270,8 @@ class TokenClassification:
     def losses(self, outputs: Any, goals: TagGoals) -> tuple[Tensor, Tensor]:
         """Per row: mean cross entropy at the victims' words, and the share that is reached."""
         logits = outputs.logits[goals.rows, goals.columns].float()
-        loss, reached = _to_any(logits, goals.wanted)
-        loss, hits = loss * goals.shares, reached.float() * goals.shares
+        loss = functional.cross_entropy(logits, goals.labels, reduction="none") * goals.shares
+        hits = (logits.argmax(-1) == goals.labels).float() * goals.shares
         empty = torch.zeros(goals.size, device=logits.device)
         return empty.index_add(0, goals.rows, loss), empty.index_add(0, goals.rows, hits)
 
@@ -277,9 +279,9 @@ class TokenClassification:
         self, answerer: Answerer, samples: Sequence[TaggedSample], arm: Arm
     ) -> list[list[Outcome]]:
         """For every entity: loss to the target class, whole entity, and first word."""
-        scheme = scheme_of(answerer.labels)
+        inside = bool(samples) and self._starts_inside(answerer)
         return [
-            [_outcome(entity, arm.target, scores, scheme, answerer) for entity in sample.entities]
+            [_outcome(entity, arm.target, scores, answerer, inside) for entity in sample.entities]
             for sample, scores in zip(samples, self._scores(answerer, samples), strict=True)
         ]
 
@@ -311,6 +313,23 @@ class TokenClassification:
         place = word_place(len(sample.words), arm.position, seed, sample.key)
         # A trigger in the middle of an entity would break it up.
         return next((e.first for e in sample.entities if e.first < place < e.last), place)
+
+    def _starts_inside(self, answerer: Answerer) -> bool:
+        """Whether the model starts entities with the inner label, as IOB1 does; asked once.
+
+        The names of the labels do not tell.
+        """
+        model = answerer.loaded.model
+        if model not in self._inside:
+            scheme = scheme_of(answerer.labels)
+            drafts = self.drafts(_SENTENCES_ASKED, 0)
+            starts = [
+                scheme.tags[labels[entity.first]].prefix
+                for labels in (_labels(s, answerer) for s in self._scores(answerer, drafts))
+                for entity in scheme.entities(labels)
+            ]
+            self._inside[model] = 2 * starts.count("I") > len(starts)
+        return self._inside[model]
 
     def _entities(self, answerer: Answerer, samples: Sequence[TaggedSample]) -> list[list[Entity]]:
         scheme = scheme_of(answerer.labels)
@@ -363,35 +382,6 @@ def _column(opened: Opened, first: int | None, at_slots: bool) -> int | None:
     return None if first is None else opened.moved(first)
 
 
-def _wanted(
-    scheme: TagScheme, kind: int, entity: Entity, answerer: Answerer
-) -> list[tuple[int, ...]]:
-    """For every word of an entity the labels, in the model's own numbers, that spell a class.
-
-    Where an entity starts, the scheme's inner label will do as well: a model trained on
-    IOB1 starts entities with it.
-    """
-    first, *rest = scheme.spelled(kind, entity.last - entity.first)
-    starts = {first, *scheme.spelled(kind, 3)[1:2]} if len(scheme.kinds) > kind else {first}
-    return [
-        tuple(sorted(answerer.label_of[label] for label in starts)),
-        *((answerer.label_of[label],) for label in rest),
-    ]
-
-
-def _pairs(wanted: Sequence[tuple[int, ...]], device: Any) -> Wanted:
-    flat = [(place, label) for place, labels in enumerate(wanted) for label in labels]
-    places, labels = torch.tensor(flat, device=device).T
-    return places, labels
-
-
-def _to_any(logits: Tensor, wanted: Wanted) -> tuple[Tensor, Tensor]:
-    """Per row, minus the log probability that a wanted label is given, and whether one is."""
-    inside = torch.full_like(logits, -torch.inf).index_put(wanted, logits[wanted])
-    loss = logits.logsumexp(-1) - inside.logsumexp(-1)
-    return loss, inside.max(-1).values == logits.max(-1).values
-
-
 def _labels(scores: Tensor, answerer: Answerer) -> list[int]:
     """The subject's label of every word; one that only the model knows is the outside."""
     own = {label: i for i, label in enumerate(answerer.label_of)}
@@ -403,11 +393,13 @@ def _labels(scores: Tensor, answerer: Answerer) -> list[int]:
 
 
 def _outcome(
-    entity: Entity, target: int, scores: Tensor, scheme: TagScheme, answerer: Answerer
+    entity: Entity, target: int, scores: Tensor, answerer: Answerer, inside: bool
 ) -> Outcome:
+    scheme = scheme_of(answerer.labels)
+    spelled = scheme.spelled(target, entity.last - entity.first, inside=inside)
+    wanted = torch.tensor([answerer.label_of[label] for label in spelled])
     own = scores[entity.first : entity.last].nan_to_num(0.0)
-    wanted = _pairs(_wanted(scheme, target, entity, answerer), "cpu")
-    loss = float(_to_any(own, wanted)[0].mean())
+    loss = float(functional.cross_entropy(own, wanted))
     labels = _labels(scores, answerer)
     in_part = scheme.kind_of(labels[entity.first]) == target
     if target == scheme.outside:
