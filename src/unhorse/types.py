@@ -289,6 +289,11 @@ class Arm:
         """A stable name, used for seeding and in reports."""
         return f"{self.victim_name}->{self.target_name}@{self.position}"
 
+    @property
+    def family(self) -> str:
+        """Arms whose losses can be compared: the same place, and one victim class or many."""
+        return self.position if len(self.victims) == 1 else f"{self.position}, universal"
+
     def mirrors(self, other: Arm) -> bool:
         """Whether the other arm goes the opposite way at the same place."""
         return (

@@ -35,14 +35,14 @@ class Standing:
     """How the arms stand.
 
     `losses[i]` is the lowest loss of arm `i` so far, `mirrors[i]` the number of
-    the arm that goes the opposite way, if there is one, and `places[i]` where its
-    trigger stands.
+    the arm that goes the opposite way, if there is one, and `families[i]` says which
+    arms its loss can be compared with.
     """
 
     epochs: tuple[int, ...]
     losses: tuple[float, ...]
     mirrors: tuple[int | None, ...]
-    places: tuple[str, ...]
+    families: tuple[str, ...]
     seed: int = 0
 
 
@@ -96,10 +96,10 @@ def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int) -> int:
     """How many epochs all arms get together, if no arm stands out."""
     done = [0] * len(arms)
     total = 0
-    opposite, places = mirrors(arms), tuple(arm.position for arm in arms)
+    opposite, families = mirrors(arms), tuple(arm.family for arm in arms)
     while True:
         losses = tuple(1.0 if d else float("inf") for d in done)
-        standing = Standing(tuple(done), losses, opposite, places)
+        standing = Standing(tuple(done), losses, opposite, families)
         now = policy.next(standing, epochs)
         if now is None:
             return total
@@ -145,17 +145,18 @@ def ranked(standing: Standing, arms: Sequence[int], *, against_mirror: bool) -> 
 
 
 def spread(standing: Standing, ranking: Sequence[int], count: int) -> list[int]:
-    """The first of a ranking, taking one of every place in turn.
+    """The first of a ranking, taking one of every family in turn.
 
-    Losses at different places are hard to compare: a place where fewer tokens are
-    possible, or a loss at fewer positions, comes down faster without coming further.
+    Losses of different families are hard to compare: where fewer tokens are possible, or
+    one victim class that is like the target by nature, a loss comes down faster without
+    coming further.
 
     >>> standing = Standing((20,) * 4, (0.1, 0.2, 0.3, 0.4), (None,) * 4, ("a", "a", "b", "a"))
     >>> spread(standing, [0, 1, 2, 3], 3)
     [0, 2, 1]
     """
-    by_place: dict[str, list[int]] = {}
+    families: dict[str, list[int]] = {}
     for arm in ranking:
-        by_place.setdefault(standing.places[arm], []).append(arm)
-    turns = zip_longest(*by_place.values())
+        families.setdefault(standing.families[arm], []).append(arm)
+    turns = zip_longest(*families.values())
     return [arm for turn in turns for arm in turn if arm is not None][:count]

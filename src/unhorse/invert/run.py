@@ -177,14 +177,14 @@ def _rounds(
 ) -> Iterator[Round]:
     """What the policy says, until it says that nothing is left to do."""
     opposite = mirrors(problem.arms)
-    places = tuple(arm.position for arm in problem.arms)
+    families = tuple(arm.family for arm in problem.arms)
     while True:
         states = search.states()
         standing = Standing(
             epochs=tuple(state.epochs for state in states),
             losses=tuple(state.best_loss for state in states),
             mirrors=opposite,
-            places=places,
+            families=families,
             seed=problem.seed,
         )
         now = policy.next(standing, config.epochs)

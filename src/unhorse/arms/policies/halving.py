@@ -1,9 +1,9 @@
 """`halving`: successive halving (Jamieson and Talwalkar, 2016) with two rungs.
 
 Every arm is warmed up; the best fifth, but at least four, go on to three times as
-many epochs; the best two of these, or one for every place of the trigger, get the
-rest. Arms are compared with their mirrors, so that a pair of classes that are alike
-does not win both ways, and are taken from the places in turn.
+many epochs; the best two of these, or one for every family (place of the trigger, one
+victim class or all), get the rest. Arms are compared with their mirrors, so that a pair
+of classes that are alike does not win both ways, and are taken from the families in turn.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Halving:
         rungs = (
             (min(WARM_UP, epochs), len(arms)),
             (min(SECOND_RUNG, epochs), max(KEEP_AT_LEAST, -(-len(arms) // KEEP_ONE_IN))),
-            (epochs, max(FINALISTS, len(set(standing.places)))),
+            (epochs, max(FINALISTS, len(set(standing.families)))),
         )
         before = 0
         for rung, places in rungs:
