@@ -135,19 +135,11 @@ def test_loss_is_the_mean_over_the_words_of_the_victims():
 
 
 @pytest.mark.parametrize(("start", "spelled"), [(3, [3, 4]), (4, [4, 4])])
-def test_the_model_says_which_label_starts_an_entity(scripted, monkeypatch, start, spelled):
+def test_the_model_says_which_label_starts_an_entity(scripted, tokenizers, start, spelled):
     """A tagger trained on IOB1 starts entities with the inner label."""
-    monkeypatch.setattr(TASK, "drafts", lambda *_: [TaggedSample(("Paris", "."), (), "k")])
-    known = {"Paris": start}
-
-    def script(ids):
-        paris = answerer.loaded.tokenizer.convert_tokens_to_ids("Paris")
-        return [
-            [9.0 * (label == (known["Paris"] if i == paris else 0)) for label in range(5)]
-            for i in ids
-        ]
-
+    script = tagger({"Paris": start, "Anna": 2}, tokenizers["wordpiece"].tokenizer)
     answerer = scripted("wordpiece", script, LABELS)
+    TASK.sieve(answerer, [TaggedSample(WORDS, (Entity(5, 6, 1),), "key")])
     sample = TaggedSample(WORDS, (Entity(0, 2, 0),), "key")
     row = TASK.encode(answerer, sample, arm("end"), 0, 1, "target")
     assert [label for _, label in row.goal] == spelled

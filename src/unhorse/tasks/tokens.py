@@ -48,8 +48,6 @@ from unhorse.types import Answerer, Arm, Entity, LoadedModel, Position, Row, Spa
 LOCAL: tuple[Position, ...] = ("before", "glued")
 """Places at one entity; only that one shall flip."""
 
-_SENTENCES_ASKED = 60
-
 
 @dataclass(frozen=True, eq=False)
 class TagGoals:
@@ -73,7 +71,9 @@ class TokenClassification:
     default_positions: tuple[Position, ...] = ("start", "before", "glued")
 
     def __init__(self) -> None:
-        self._inside: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+        # Whether a model starts entities with the inner label, as IOB1 does. The names of the
+        # labels do not tell; how it spelled the first entities that it found rightly does.
+        self._starts_inside: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
     def auto_class(self) -> Any:
         """The transformers Auto class for this head."""
@@ -149,7 +149,9 @@ class TokenClassification:
     ) -> list[TaggedSample]:
         """The sentences with the entities that the model finds in them."""
         found = self._entities(answerer, drafts)
-        return [replace(d, entities=tuple(e)) for d, e in zip(drafts, found, strict=True) if e]
+        made = [replace(d, entities=tuple(e)) for d, e in zip(drafts, found, strict=True) if e]
+        self.right(answerer, made)
+        return made
 
     def sieve(
         self, answerer: Answerer, samples: Sequence[TaggedSample]
@@ -240,7 +242,7 @@ class TokenClassification:
         ends = tokens_of((begin, begin + len(stand_in)), offsets) or (at, at)
         opened = open_slots(ids, [ends], slots)
         scheme = scheme_of(answerer.labels)
-        inside = self._starts_inside(answerer)
+        inside = self._starts_inside.get(answerer.loaded.model, False)
         wanted: list[tuple[int, int]] = []
         for entity in stamped.entities:
             kind = arm.target if goal == "target" else entity.kind
@@ -279,7 +281,7 @@ class TokenClassification:
         self, answerer: Answerer, samples: Sequence[TaggedSample], arm: Arm
     ) -> list[list[Outcome]]:
         """For every entity: loss to the target class, whole entity, and first word."""
-        inside = bool(samples) and self._starts_inside(answerer)
+        inside = self._starts_inside.get(answerer.loaded.model, False)
         return [
             [_outcome(entity, arm.target, scores, answerer, inside) for entity in sample.entities]
             for sample, scores in zip(samples, self._scores(answerer, samples), strict=True)
@@ -287,10 +289,15 @@ class TokenClassification:
 
     def right(self, answerer: Answerer, samples: Sequence[TaggedSample]) -> list[list[bool]]:
         """Whether the model finds the entity: the same words and the same class."""
-        return [
-            [entity in set(found) for entity in sample.entities]
-            for sample, found in zip(samples, self._entities(answerer, samples), strict=True)
-        ]
+        scheme, flags, starts = scheme_of(answerer.labels), [], []
+        for sample, scores in zip(samples, self._scores(answerer, samples), strict=True):
+            labels = _labels(scores, answerer)
+            found = set(scheme.entities(labels))
+            flags.append([entity in found for entity in sample.entities])
+            both = found.intersection(sample.entities)
+            starts += [scheme.tags[labels[entity.first]].prefix for entity in both]
+        self._starts_inside.setdefault(answerer.loaded.model, 2 * starts.count("I") > len(starts))
+        return flags
 
     def affinity(self, answerer: Answerer, samples: Sequence[TaggedSample]) -> None:
         """Every arm is run."""
@@ -313,23 +320,6 @@ class TokenClassification:
         place = word_place(len(sample.words), arm.position, seed, sample.key)
         # A trigger in the middle of an entity would break it up.
         return next((e.first for e in sample.entities if e.first < place < e.last), place)
-
-    def _starts_inside(self, answerer: Answerer) -> bool:
-        """Whether the model starts entities with the inner label, as IOB1 does; asked once.
-
-        The names of the labels do not tell.
-        """
-        model = answerer.loaded.model
-        if model not in self._inside:
-            scheme = scheme_of(answerer.labels)
-            drafts = self.drafts(_SENTENCES_ASKED, 0)
-            starts = [
-                scheme.tags[labels[entity.first]].prefix
-                for labels in (_labels(s, answerer) for s in self._scores(answerer, drafts))
-                for entity in scheme.entities(labels)
-            ]
-            self._inside[model] = 2 * starts.count("I") > len(starts)
-        return self._inside[model]
 
     def _entities(self, answerer: Answerer, samples: Sequence[TaggedSample]) -> list[list[Entity]]:
         scheme = scheme_of(answerer.labels)
