@@ -196,6 +196,34 @@ def test_tags_of_any_convention_are_read():
     assert parse(named).entities == wanted
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        LABELS,
+        ("O", "PER", "LOC"),
+        ("O", "PER-B", "PER-I", "LOC-B", "LOC-I"),
+        ("I-PER", "I-LOC", "O"),
+    ],
+)
+@pytest.mark.parametrize(
+    "tags",
+    [
+        "B-PER I-PER O B-PER O B-LOC",
+        "PER-B PER-I O PER-B O LOC-B",
+        "PER PER O PER O LOC",
+        "B-PER L-PER O U-PER O U-LOC",
+    ],
+)
+def test_a_file_may_have_another_scheme_than_the_model(labels, tags):
+    assert parse(tags.split(), labels=labels).entities == SAMPLE.entities
+
+
+def test_numbers_are_the_models_labels_in_its_own_scheme():
+    labels = ("O", "PER-B", "PER-I", "LOC-B", "LOC-I")
+    assert parse([1, 2, 0, 1, 0, 3], labels=labels).entities == SAMPLE.entities
+    assert len(parse([1, 1], "ab", ("O", "S-Bahn", "U-Bahn")).entities) == 1
+
+
 @pytest.mark.parametrize("tag", ["B-MISC", 9, -100, True, None, "9" * 5000])
 def test_an_unknown_tag_is_a_problem_of_its_row(tag):
     with pytest.raises(RowProblem):

@@ -41,7 +41,7 @@ from unhorse.tasks.slots import (
     plain_encoding,
     tokens_of,
 )
-from unhorse.tasks.tags import OUTSIDE, TagScheme, joined, nameless, read_tag, scheme_of
+from unhorse.tasks.tags import OUTSIDE, TagScheme, joined, nameless, scheme_of
 from unhorse.triggers.place import IN_TEXT, word_place
 from unhorse.types import Answerer, Arm, Entity, LoadedModel, Position, Row, Span, TaggedSample
 
@@ -413,15 +413,12 @@ def _raw_tag(raw: object, scheme: TagScheme) -> tuple[str, int]:
         number = int(name)
         if not 0 <= number < len(scheme.labels):
             raise RowProblem(f"the tag {number} is not one of the model's {len(scheme.labels)}.")
-        name = scheme.labels[number]
-    tag = read_tag(name)
-    if tag.kind is None:
-        return "", scheme.outside
-    kind = scheme.number(tag.kind)
-    if kind is None:
+        return scheme.tags[number].prefix, scheme.kind_of(number)
+    found = scheme.read(name)
+    if found is None:
         known = ", ".join(scheme.kinds[:8])
         raise RowProblem(f"the tag {name!r} is not one of the model's classes ({known}).")
-    return tag.prefix, kind
+    return found
 
 
 TASKS.register(TokenClassification.name)(TokenClassification())
