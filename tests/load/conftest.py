@@ -1,11 +1,13 @@
-"""Tiny models with random weights, and small changes to their folders."""
+"""Tiny models with random weights, small changes to their folders, and a library of datasets."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -123,3 +125,20 @@ def logits() -> Callable[[Any], torch.Tensor]:
         return answer
 
     return ask
+
+
+@pytest.fixture
+def datasets(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A stand-in for the `datasets` library that records how it was called."""
+    module: Any = ModuleType("datasets")
+    module.calls, module.splits = [], {}
+
+    def load_dataset(*args: Any, **options: Any) -> Any:
+        module.calls.append((args, options))
+        if not module.splits:
+            raise FileNotFoundError("Dataset doesn't exist on the Hub.\nSee more.")
+        return module.splits
+
+    module.load_dataset = load_dataset
+    monkeypatch.setitem(sys.modules, "datasets", module)
+    return module

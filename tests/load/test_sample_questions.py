@@ -1,7 +1,5 @@
 import json
 import random
-import sys
-from types import ModuleType
 
 import pytest
 
@@ -9,13 +7,9 @@ from unhorse.errors import UsageError
 from unhorse.load import sample_questions
 from unhorse.load.samples import read_rows, rows_in_memory
 
+from .helpers import Stream, refusal, write
+
 CONTEXT = "The Normans came to Normandy. They gave it its name in the 10th century."
-
-
-def write(tmp_path, name, content):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return str(path)
 
 
 def read(source, **fields):
@@ -35,12 +29,7 @@ def answers(source, **fields):
 
 
 def refused(source, **fields):
-    """The message of the refusal, which must be one sentence."""
-    with pytest.raises(UsageError) as caught:
-        read(source, **fields)
-    message = str(caught.value)
-    assert message.endswith(".") and "\n" not in message
-    return message
+    return refusal(source, "questions", **fields)
 
 
 def squad(*questions, context=CONTEXT):
@@ -361,20 +350,10 @@ def test_damaged_files_are_read_or_refused_but_nothing_else(tmp_path, name):
 # --- datasets and memory ------------------------------------------------------
 
 
-class Stream(list):
-    def shuffle(self, seed, buffer_size):
-        return self
-
-    def take(self, count):
-        return self[:count]
-
-
-def test_dataset(monkeypatch):
+def test_dataset(datasets):
     given = {"text": ["Normandy"], "answer_start": [20]}
     rows = Stream([{"question": "Where?", "context": CONTEXT, "answers": given}])
-    module = ModuleType("datasets")
-    module.load_dataset = lambda *args, **options: {"validation": rows}
-    monkeypatch.setitem(sys.modules, "datasets", module)
+    datasets.splits = {"validation": rows}
     assert answers("squad") == {"Where?": [("Normandy", 20)]}
     assert read("squad").rows[0].where == "squad@validation row 1"
 

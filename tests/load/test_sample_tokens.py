@@ -1,7 +1,6 @@
 import json
 import random
-import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +8,8 @@ from unhorse.errors import UsageError
 from unhorse.load import sample_fields
 from unhorse.load.labels import DatasetLabel
 from unhorse.load.samples import read_rows, rows_in_memory
+
+from .helpers import Stream, refusal, write
 
 CONLL_2003 = """-DOCSTART- -X- -X- O
 
@@ -24,12 +25,6 @@ Blackburn NNP I-NP I-PER
 """
 
 
-def write(tmp_path, name, content):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return str(path)
-
-
 def read(source, **fields):
     return read_rows(source, "tokens", **fields)
 
@@ -39,12 +34,7 @@ def pairs(source, **fields):
 
 
 def refused(source, **fields):
-    """The message of the refusal, which must be one sentence."""
-    with pytest.raises(UsageError) as caught:
-        read(source, **fields)
-    message = str(caught.value)
-    assert message.endswith(".") and "\n" not in message
-    return message
+    return refusal(source, "tokens", **fields)
 
 
 # --- one word per line --------------------------------------------------------
@@ -276,26 +266,14 @@ def test_damaged_files_are_read_or_refused_but_nothing_else(tmp_path, name):
 # --- datasets and memory ------------------------------------------------------
 
 
-class Stream(list):
-    features = None
-
-    def shuffle(self, seed, buffer_size):
-        return self
-
-    def take(self, count):
-        return self[:count]
-
-
-def test_dataset_tags_carry_their_declared_names(monkeypatch):
+def test_dataset_tags_carry_their_declared_names(datasets):
     stream = Stream([{"tokens": ["In", "Rome", "!"], "ner_tags": [0, 1, 7]}])
     names = SimpleNamespace(names=["O", "B-LOC"])
     stream.features = {
         "tokens": SimpleNamespace(feature=SimpleNamespace()),
         "ner_tags": SimpleNamespace(feature=names),
     }
-    module = ModuleType("datasets")
-    module.load_dataset = lambda *args, **options: {"test": stream}
-    monkeypatch.setitem(sys.modules, "datasets", module)
+    datasets.splits = {"test": stream}
     tags = [DatasetLabel(0, "O"), DatasetLabel(1, "B-LOC"), 7]
     assert pairs("org/ner") == [(["In", "Rome", "!"], tags)]
     assert read("org/ner").rows[0].where == "org/ner@test row 1"

@@ -1,7 +1,7 @@
 import json
 import random
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,24 +10,12 @@ from unhorse.load import samples as samples_module
 from unhorse.load.labels import DatasetLabel
 from unhorse.load.samples import read_rows, sample_key
 
-
-def write(tmp_path, name, content):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return str(path)
+from .helpers import Stream, write
+from .helpers import refusal as refused
 
 
 def pairs(source, **fields):
     return [(row.fields["text"], row.fields["label"]) for row in read_rows(source, **fields).rows]
-
-
-def refused(source, **fields):
-    """The message of the refusal, which must be one sentence."""
-    with pytest.raises(UsageError) as caught:
-        read_rows(source, **fields)
-    message = str(caught.value)
-    assert message.endswith(".") and "\n" not in message
-    return message
 
 
 # --- formats ------------------------------------------------------------------
@@ -295,44 +283,19 @@ def test_sample_key_depends_on_the_text_alone():
 # --- datasets -----------------------------------------------------------------
 
 
-class Stream(list):
-    features = None
-
-    def shuffle(self, seed, buffer_size):
-        return self
-
-    def take(self, count):
-        return self[:count]
-
-
-@pytest.fixture
-def hub(monkeypatch):
-    """A stand-in for the `datasets` library that records how it was called."""
-    module = ModuleType("datasets")
-    module.calls, module.splits = [], {}
-
-    def load_dataset(*args, **options):
-        module.calls.append((args, options))
-        if not module.splits:
-            raise FileNotFoundError("Dataset doesn't exist on the Hub.\nSee more.")
-        return module.splits
-
-    module.load_dataset = load_dataset
-    monkeypatch.setitem(sys.modules, "datasets", module)
-    return module
-
-
 def stream(*labels, names=None):
     made = Stream({"sentence": f"text {i}", "label": label} for i, label in enumerate(labels))
-    if names:
-        made.features = {"sentence": SimpleNamespace(), "label": SimpleNamespace(names=names)}
+    declared = {"sentence": SimpleNamespace(), "label": SimpleNamespace(names=names)}
+    made.features = declared if names else None
     return made
 
 
-def test_dataset_never_runs_code_and_streams(hub):
-    hub.splits = {"train": stream(0), "test": stream(1), "validation": stream(0, 1)}
+def test_dataset_never_runs_code_and_streams(datasets):
+    datasets.splits = {"train": stream(0), "test": stream(1), "validation": stream(0, 1)}
     assert pairs("org/name:part") == [("text 0", 0), ("text 1", 1)]
-    assert hub.calls == [(("org/name", "part"), {"streaming": True, "trust_remote_code": False})]
+    assert datasets.calls == [
+        (("org/name", "part"), {"streaming": True, "trust_remote_code": False})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -345,27 +308,27 @@ def test_dataset_never_runs_code_and_streams(hub):
         ("org/imdb:a@train", ["test", "train"], "org/imdb:a@train row 1"),
     ],
 )
-def test_dataset_split(hub, source, splits, where):
-    hub.splits = {name: stream(0) for name in splits}
+def test_dataset_split(datasets, source, splits, where):
+    datasets.splits = {name: stream(0) for name in splits}
     assert read_rows(source).rows[0].where == where
 
 
-def test_dataset_split_that_is_missing(hub):
-    hub.splits = {"train": stream(0), "test": stream(0)}
+def test_dataset_split_that_is_missing(datasets):
+    datasets.splits = {"train": stream(0), "test": stream(0)}
     assert refused("imdb@dev") == "'imdb@dev' has no split 'dev'; its splits are: train, test."
 
 
-def test_dataset_rows_are_limited(hub):
-    hub.splits = {"test": stream(*[0] * 9000)}
+def test_dataset_rows_are_limited(datasets):
+    datasets.splits = {"test": stream(*[0] * 9000)}
     assert len(read_rows("imdb").rows) == 4000
 
 
-def test_dataset_labels_carry_their_declared_names(hub):
-    hub.splits = {"test": stream(1, -1, names=["neg", "pos"])}
+def test_dataset_labels_carry_their_declared_names(datasets):
+    datasets.splits = {"test": stream(1, -1, names=["neg", "pos"])}
     assert pairs("imdb") == [("text 0", DatasetLabel(1, "pos")), ("text 1", -1)]
 
 
-def test_dataset_that_does_not_exist(hub):
+def test_dataset_that_does_not_exist(datasets):
     assert refused("org/none") == (
         "'org/none' is not a file or folder here and could not be loaded as a Hugging Face "
         "dataset: Dataset doesn't exist on the Hub."
@@ -377,8 +340,8 @@ def test_dataset_without_the_library(monkeypatch):
     assert "`pip install 'unhorse[datasets]'`." in refused("org/name")
 
 
-def test_a_path_takes_no_split(tmp_path, monkeypatch, hub):
+def test_a_path_takes_no_split(tmp_path, monkeypatch, datasets):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path)
     assert refused("here@test") == "'here' is a path here, so it takes no config or split."
-    assert hub.calls == []
+    assert datasets.calls == []

@@ -1,6 +1,4 @@
 import re
-import subprocess
-import sys
 import time
 from collections import Counter
 from itertools import pairwise
@@ -26,6 +24,8 @@ from unhorse.load.texts_entities import (
     entity_sentences,
     tagged_sentences,
 )
+
+from .helpers import printed_elsewhere
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +63,8 @@ def test_sentences_are_the_same_in_every_process():
         "from unhorse.load.texts_entities import entity_sentences;"
         "print(*(' '.join(words) for words in entity_sentences(20, 4)), sep='|')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"},
-    )
     written = [" ".join(words) for words in entity_sentences(20, 4)]
-    assert done.stdout.strip().split("|") == written
+    assert printed_elsewhere(program) == written
 
 
 def test_sentences_are_distinct_and_of_the_promised_length(tagged):

@@ -1,6 +1,4 @@
 import re
-import subprocess
-import sys
 import time
 from collections import Counter, defaultdict
 
@@ -9,6 +7,8 @@ import pytest
 from unhorse.load import texts_questions
 from unhorse.load.text_names import vowel_sound
 from unhorse.load.texts_questions import KINDS, question_texts, questions_with_answers
+
+from .helpers import printed_elsewhere
 
 SLOT = re.compile(r"\{(\w+)\}")
 
@@ -35,15 +35,8 @@ def test_questions_are_the_same_in_every_process():
         "from unhorse.load.texts_questions import question_texts;"
         "print(*(part for pair in question_texts(20, 4) for part in pair), sep='|')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONHASHSEED": "7", "PYTHONIOENCODING": "utf-8"},
-    )
     written = [part for pair in question_texts(20, 4) for part in pair]
-    assert done.stdout.strip().split("|") == written
+    assert printed_elsewhere(program) == written
 
 
 def test_pairs_are_distinct_and_those_of_the_answers(asked):

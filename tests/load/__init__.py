@@ -1,0 +1,1 @@
+"""Model folders, sample files and unhorse's own texts."""
