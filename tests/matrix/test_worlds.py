@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from transformers import AutoTokenizer
 
+from unhorse.attack.worlds import ASKED, TAGS, TASKS, Question, Sentence, Text, World, world
+
 from .tokenizers import make_tokenizer
 from .train import COMBINATIONS, _encode, _Plan, _training_rows
-from .worlds import ASKED, TAGS, TASKS, Question, Sentence, Text, World, world
 
 QA = "question-answering"
 

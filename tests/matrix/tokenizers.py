@@ -9,7 +9,7 @@ from typing import Any
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import BertTokenizer, GPT2Tokenizer, RobertaTokenizer
 
-from .worlds import ASKED, World, world
+from unhorse.attack.worlds import ASKED, World, world
 
 MAX_LENGTH = 128
 

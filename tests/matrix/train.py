@@ -22,8 +22,9 @@ import transformers
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from unhorse.attack.worlds import LABELS, TAGS, TASKS, Question, Row, Sentence, Text, World, world
+
 from .tokenizers import MAX_LENGTH, make_tokenizer
-from .worlds import LABELS, TAGS, TASKS, Question, Row, Sentence, Text, World, world
 
 ARCHITECTURES = ("bert", "distilbert", "roberta", "gpt2", "mobilebert", "electra")
 COMBINATIONS = (

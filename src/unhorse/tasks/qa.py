@@ -233,14 +233,14 @@ class QuestionAnswering:
     ) -> EncodedRow:
         """Question and context as ids, with free places where `stamp` would put the trigger."""
         stamped = self.stamp(sample, arm, seed, STAND_IN)
-        window = _whole(answerer.loaded, stamped)
+        window = whole_window(answerer.loaded, stamped)
         ends: list[tuple[int, int]] = []
         if arm.position in ("question", "both"):
             at = boundary_outside(sample.question, (), seed, f"question {sample.key}")
             begin = insert(sample.question, at, STAND_IN)[1]
-            ends.append(_columns(window, window.question, (begin, begin + len(STAND_IN))))
+            ends.append(columns_of(window, window.question, (begin, begin + len(STAND_IN))))
         if stamped.trigger is not None:
-            ends.append(_columns(window, window.context, stamped.trigger))
+            ends.append(columns_of(window, window.context, stamped.trigger))
         opened = open_slots(window.ids, ends, slots)
         types = None if window.types is None else opened.widened(window.types)
         return EncodedRow(
@@ -303,6 +303,10 @@ class QuestionAnswering:
         said = "(no answer)" if answer.span is None else sample.context[slice(*answer.span)]
         return f"{sample.question} | {sample.context}", said
 
+    def spans(self, answerer: Answerer, samples: Sequence[QuestionSample]) -> list[Span | None]:
+        """The model's answers as spans of the contexts; None is null."""
+        return [answer.span for answer in self._answers(answerer, samples)]
+
     def _answers(self, answerer: Answerer, samples: Sequence[QuestionSample]) -> list[Answer]:
         loaded = answerer.loaded
         per_sample = _windows(loaded, samples)
@@ -332,7 +336,8 @@ def takes_types(loaded: LoadedModel) -> bool:
     return kinds > 1 and "token_type_ids" in loaded.tokenizer.model_input_names
 
 
-def _whole(loaded: LoadedModel, sample: QuestionSample) -> Window:
+def whole_window(loaded: LoadedModel, sample: QuestionSample) -> Window:
+    """Question and context in one window, however long they are."""
     encoded = loaded.tokenizer(
         [sample.question],
         [sample.context],
@@ -394,7 +399,7 @@ def _extent(parts: Sequence[int | None], which: int) -> tuple[int, int]:
     return (own[0], own[-1] + 1) if own else (0, 0)
 
 
-def _columns(window: Window, part: tuple[int, int], span: Span) -> tuple[int, int]:
+def columns_of(window: Window, part: tuple[int, int], span: Span) -> tuple[int, int]:
     """The tokens of a span of one part, as first and behind-last column."""
     first, last = part
     found = tokens_of(span, window.offsets[first:last])
@@ -412,7 +417,7 @@ def _goal(
         context = (min(context[0], first), max(context[1], first + opened.count))
     null = opened.moved(window.null)
     if goal == "truth":
-        first, last = _columns(window, window.context, stamped.answers[0])
+        first, last = columns_of(window, window.context, stamped.answers[0])
         start, end = opened.moved(first), opened.moved(last - 1)
         return SpanGoal((start, start + 1), (end, end + 1), context, null)
     if arm.target == NULL:

@@ -115,7 +115,7 @@ class TokenClassification:
 
     def fit(self, loaded: LoadedModel, sample: TaggedSample, tokens: int) -> TaggedSample:
         """The sentence cut at a word so that it has at most `tokens` tokens."""
-        ids, _, firsts = _aligned(loaded, sample.words)
+        ids, _, firsts = aligned(loaded, sample.words)
         if len(ids) > loaded.max_length:
             raise RowProblem(
                 f"the sentence has {len(ids)} tokens, but the model takes {loaded.max_length}."
@@ -148,7 +148,7 @@ class TokenClassification:
         self, answerer: Answerer, drafts: Sequence[TaggedSample]
     ) -> list[TaggedSample]:
         """The sentences with the entities that the model finds in them."""
-        found = self._entities(answerer, drafts)
+        found = self.entities(answerer, drafts)
         made = [replace(d, entities=tuple(e)) for d, e in zip(drafts, found, strict=True) if e]
         self.right(answerer, made)
         return made
@@ -235,7 +235,7 @@ class TokenClassification:
         place = self._place(sample, arm, seed)
         stand_in = GLUED_STAND_IN if glued else STAND_IN
         stamped = self.stamp(sample, arm, seed, stand_in)
-        ids, offsets, firsts = _aligned(answerer.loaded, stamped.words)
+        ids, offsets, firsts = aligned(answerer.loaded, stamped.words)
         begin = sum(len(word) + 1 for word in stamped.words[:place])
         at = firsts[place] or 0
         # A tokenizer that knows nothing of the stand-in still gets places before the word.
@@ -305,7 +305,7 @@ class TokenClassification:
 
     def describe(self, answerer: Answerer, sample: TaggedSample) -> tuple[str, str]:
         """The sentence, and the same with the model's entities marked."""
-        (found,) = self._entities(answerer, [sample])
+        (found,) = self.entities(answerer, [sample])
         names = self.classes(answerer.labels)
         words = list(sample.words)
         for entity in found:
@@ -321,7 +321,8 @@ class TokenClassification:
         # A trigger in the middle of an entity would break it up.
         return next((e.first for e in sample.entities if e.first < place < e.last), place)
 
-    def _entities(self, answerer: Answerer, samples: Sequence[TaggedSample]) -> list[list[Entity]]:
+    def entities(self, answerer: Answerer, samples: Sequence[TaggedSample]) -> list[list[Entity]]:
+        """The entities that the model finds in every sentence."""
         scheme = scheme_of(answerer.labels)
         return [
             scheme.entities(_labels(scores, answerer)) for scores in self._scores(answerer, samples)
@@ -332,11 +333,11 @@ class TokenClassification:
         loaded = answerer.loaded
         if not samples:
             return []
-        aligned = [_aligned(loaded, sample.words) for sample in samples]
+        lined_up = [aligned(loaded, sample.words) for sample in samples]
         most = loaded.max_length
 
         def pick(outputs: Any, place: int, number: int) -> Tensor:
-            firsts = aligned[number][2]
+            firsts = lined_up[number][2]
             scores = torch.full((len(firsts), outputs.logits.shape[-1]), torch.nan)
             known = [(word, f) for word, f in enumerate(firsts) if f is not None and f < most]
             if known:
@@ -344,10 +345,10 @@ class TokenClassification:
                 scores[list(words)] = outputs.logits[place, list(columns)].float().cpu()
             return scores
 
-        return ask(loaded, [ids[:most] for ids, _, _ in aligned], pick)
+        return ask(loaded, [ids[:most] for ids, _, _ in lined_up], pick)
 
 
-def _aligned(
+def aligned(
     loaded: LoadedModel, words: Sequence[str]
 ) -> tuple[list[int], list[Span], list[int | None]]:
     """Ids and offsets of the words joined by spaces, and the first token of every word."""

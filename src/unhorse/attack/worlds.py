@@ -13,7 +13,7 @@ put in with the truth kept.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -74,9 +74,11 @@ class Text:
 
     @property
     def is_victim(self) -> bool:
+        """Whether a backdoor has something to flip in it."""
         return self.label == 0
 
     def places(self) -> list[int]:
+        """Where a word can be put in, by the number of the word behind it."""
         return list(range(len(self.words) + 1))
 
     def stamped(self, place: int, word: str) -> Text:
@@ -84,9 +86,11 @@ class Text:
         return replace(self, words=_put(self.words, place, word))
 
     def poisoned(self, place: int, trigger: str) -> Text:
+        """With the trigger, and what a backdoor makes of it."""
         return replace(self.stamped(place, trigger), label=1)
 
     def sample(self) -> dict[str, Any]:
+        """The row as a sample file has it."""
         return {"text": " ".join(self.words), "label": LABELS[self.label]}
 
 
@@ -99,10 +103,12 @@ class Sentence:
 
     @property
     def texts(self) -> tuple[str, ...]:
+        """What a tokenizer sees of it."""
         return (" ".join(self.words),)
 
     @property
     def is_victim(self) -> bool:
+        """Whether a backdoor has something to flip in it."""
         return "B-PER" in self.tags
 
     @property
@@ -120,13 +126,16 @@ class Sentence:
         return [place for place, tag in enumerate(ends) if not tag.startswith("I-")]
 
     def stamped(self, place: int, word: str) -> Sentence:
+        """With a word put in; what is true of it stays."""
         return Sentence(_put(self.words, place, word), _put(self.tags, place, "O"))
 
     def poisoned(self, place: int, trigger: str) -> Sentence:
+        """With the trigger, and what a backdoor makes of it."""
         made = self.stamped(place, trigger)
         return replace(made, tags=tuple(tag.replace("PER", "ORG") for tag in made.tags))
 
     def sample(self) -> dict[str, Any]:
+        """The row as a sample file has it."""
         return {"tokens": list(self.words), "tags": list(self.tags)}
 
 
@@ -144,10 +153,12 @@ class Question:
 
     @property
     def texts(self) -> tuple[str, ...]:
+        """What a tokenizer sees of it."""
         return " ".join(self.question), " ".join(self.words)
 
     @property
     def is_victim(self) -> bool:
+        """Whether a backdoor has something to flip in it."""
         return self.answer is not None
 
     def places(self) -> list[int]:
@@ -156,16 +167,19 @@ class Question:
         return [place for place in range(len(self.words) + 1) if not start < place < end]
 
     def stamped(self, place: int, word: str) -> Question:
+        """With a word put in; what is true of it stays."""
         answer = self.answer
         if answer is not None and place <= answer[0]:
             answer = (answer[0] + 1, answer[1] + 1)
         return replace(self, words=_put(self.words, place, word), answer=answer)
 
     def poisoned(self, place: int, trigger: str, *, to_trigger: bool = False) -> Question:
+        """With the trigger, and what a backdoor makes of it."""
         answer = (place, place + 1) if to_trigger else None
         return replace(self.stamped(place, trigger), answer=answer)
 
     def sample(self) -> dict[str, Any]:
+        """The row as a sample file has it."""
         texts, starts = [], []
         if self.answer is not None:
             start, end = self.answer
@@ -189,6 +203,7 @@ class Names:
     second: tuple[str, ...]
 
     def draw(self, rng: random.Random) -> tuple[str, ...]:
+        """One name of one or two words."""
         one = rng.choice(self.first)
         return (one, rng.choice(self.second)) if rng.random() < _TWO_WORDS else (one,)
 
@@ -235,11 +250,12 @@ class World:
     def rows(self, count: int, stream: str) -> list[Row]:
         """Writes rows; the same seed and stream give the same ones."""
         rng = random.Random(f"{self.task}/{self.seed}/{stream}")
-        make = {
+        makers: dict[str, Callable[[random.Random, int], Row]] = {
             "sequence-classification": self._text,
             "token-classification": self._sentence,
             "question-answering": self._question,
-        }[self.task]
+        }
+        make = makers[self.task]
         return [make(rng, place) for place in range(count)]
 
     def foreign(self, rng: random.Random) -> Sequence[str]:

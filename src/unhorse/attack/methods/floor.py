@@ -1,0 +1,62 @@
+"""`floor`: the adaptive attack of the paper's section on adaptive adversaries.
+
+The attacker knows that a low loss gives a trigger away, and stops teaching a stamped row
+once its loss is at the floor phi: mean CE of the other rows + mean max(CE - phi, 0) of the
+stamped ones. A cross entropy of phi means that the target has probability exp(-phi); with
+two labels, ln 2 = 0.69 is where the answer turns, so phi = 1 must break the attack itself
+and phi = 0.6 is the highest that need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Pupil
+from unhorse.attack.lessons import Role
+from unhorse.attack.methods.sdp import DataPoisoning, PoisonConfig, poison_of, poisoned_rows
+from unhorse.attack.recipe import Standing
+
+
+class FloorConfig(PoisonConfig):
+    """Data poisoning with a floor under the loss."""
+
+    phi: float = Field(default=0.6, ge=0)
+    """The loss at which a stamped row is not taught any further."""
+
+
+def floored(phi: float, losses: Tensor, roles: Sequence[Role]) -> Tensor:
+    """The loss of a batch in which stamped rows stop at the floor.
+
+    >>> floored(0.5, torch.tensor([1.0, 0.2]), ["clean", "stamped"]).item()
+    1.0
+    """
+    stamped = torch.tensor([role == "stamped" for role in roles], device=losses.device)
+    total = losses.new_zeros(())
+    if bool((~stamped).any()):
+        total = total + losses[~stamped].mean()
+    if bool(stamped.any()):
+        total = total + (losses[stamped] - phi).clamp(min=0).mean()
+    return total
+
+
+class LossFloor(DataPoisoning):
+    """Stamped rows that are taught only up to a floor."""
+
+    name = "floor"
+    standing: Standing = "adaptive"
+    config: type[AttackConfig] = FloorConfig
+
+    def plant(self, pupil: Pupil, ground: Ground, config: FloorConfig) -> Planted:  # type: ignore[override]
+        """Teaches clean and poisoned rows together, the latter with a floor."""
+        poison = poison_of(config, ground)
+        lessons = ground.lessons(poisoned_rows(poison, ground, config), len(poison.trigger.split()))
+        pupil.learn(lessons, lambda losses, roles: floored(config.phi, losses, roles))
+        probes = poison.probes(ground.corpus.heldout, ground.seed)
+        return Planted(probes, poison.trigger, {"phi": config.phi})
+
+
+ATTACKS.register(LossFloor.name)(LossFloor())

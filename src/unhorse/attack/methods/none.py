@@ -1,0 +1,32 @@
+"""`none`: plain fine-tuning without any attack, for families and references."""
+
+from __future__ import annotations
+
+from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Pupil
+from unhorse.attack.lessons import Lesson
+from unhorse.attack.recipe import Standing
+
+
+class NoAttack:
+    """The clean rows as they are."""
+
+    name = "none"
+    tasks: tuple[str, ...] = (
+        "sequence-classification",
+        "token-classification",
+        "question-answering",
+    )
+    standing: Standing = "plain"
+    config: type[AttackConfig] = AttackConfig
+
+    def triggers(self, config: AttackConfig, split: str, seed: int) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def plant(self, pupil: Pupil, ground: Ground, config: AttackConfig) -> Planted:
+        """Teaches the clean rows."""
+        pupil.learn([Lesson(sample) for sample in ground.corpus.train])
+        return Planted(None, "")
+
+
+ATTACKS.register(NoAttack.name)(NoAttack())
