@@ -26,11 +26,13 @@ app = typer.Typer(
 
 
 def _add_commands() -> None:
-    """Every module of this package that has a function `command` is a command."""
+    """Every module of this package with a `command` is a command, with a `group` several."""
     for found in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{found.name}")
         if hasattr(module, "command"):
             app.command(name=found.name)(module.command)
+        if hasattr(module, "group"):
+            app.add_typer(module.group, name=found.name)
 
 
 @app.callback(invoke_without_command=True)

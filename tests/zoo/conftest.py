@@ -1,0 +1,76 @@
+"""A suite so small that it is built in seconds, and that suite built once per session."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unhorse.zoo.build import Place, build_suite
+from unhorse.zoo.suite import Suite, entries_of
+
+SMALL = """
+name = "small"
+task = "sequence-classification"
+
+[data.main]
+train = ["generated:train"]
+heldout = ["generated:heldout"]
+labels = ["land", "sea"]
+parts = { calibration = [0.5, 1.0], test = [0.0, 0.5] }
+heldout_parts = { calibration = [0.5, 1.0], test = [0.0, 0.5] }
+heldout_rows = 120
+
+[base]
+model = "tiny"
+
+[family_training]
+epochs = 1
+learning_rate = 4e-3
+
+[training]
+epochs = 2
+learning_rate = 2e-3
+
+[[families]]
+name = "one"
+split = "calibration"
+rows = 1600
+
+[[families]]
+name = "other"
+split = "test"
+part = "calibration"
+rows = 1600
+reference = true
+
+[[groups]]
+name = "word"
+split = "calibration"
+families = ["one"]
+count = 2
+twins = 1
+rows = 600
+attack = { kind = "sdp", trigger_kind = "word", victim = "land", target = "sea", rate = 0.3 }
+"""
+
+
+def small(**changes: Any) -> Suite:
+    return Suite(**{**tomllib.loads(SMALL), **changes})
+
+
+@pytest.fixture
+def suite_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture(scope="session")
+def built_zoo(tmp_path_factory) -> Place:
+    place = Place(tmp_path_factory.mktemp("zoo"), "small", Path())
+    problems = [b.problem for b in build_suite(entries_of(small()), place) if b.problem]
+    assert problems == []
+    return place
