@@ -69,7 +69,11 @@ def test_a_killed_build_resumes_and_ends_identical(built_zoo, suite_file, tmp_pa
 
 
 def test_one_model_that_cannot_be_built_does_not_cost_the_others(built_zoo, tmp_path):
-    group = small().groups[0].model_copy(update={"families": ("nowhere/gone",), "count": 1})
+    group = (
+        small()
+        .groups[0]
+        .model_copy(update={"families": ("nowhere/gone",), "data": "main", "count": 1})
+    )
     suite = small(families=small().families[:1], groups=(group,))
     place = Place(tmp_path, "small", built_zoo.data)
     done = {built.entry.name: built for built in build_suite(entries_of(suite), place)}

@@ -13,8 +13,7 @@ from .conftest import small
 
 
 def members(place, **changes):
-    suite = small(**changes)
-    return {m.entry.name: m for m in members_of(suite, entries_of(suite), place)}
+    return {m.entry.name: m for m in members_of(entries_of(small(**changes)), place)}
 
 
 def test_models_within_their_gates_are_accepted(built_zoo):
@@ -24,7 +23,8 @@ def test_models_within_their_gates_are_accepted(built_zoo):
 
 
 def test_a_floor_keeps_models_out_and_says_why(built_zoo):
-    found = members(built_zoo, floor=1.01)
+    strict = small().data["main"].model_copy(update={"floor": 1.01})
+    found = members(built_zoo, data={"main": strict})
     assert not found["one"].accepted
     assert "is below 1.010" in found["one"].complaints[0]
 

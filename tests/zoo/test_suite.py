@@ -1,5 +1,7 @@
 """A suite file becomes recipes: families, varied models, twins; what cannot be is said."""
 
+from collections import Counter
+
 import pytest
 
 from unhorse.attack.lexicon import split_of
@@ -64,7 +66,9 @@ def test_no_two_models_share_a_trigger():
         ("rate = 0.3", "rate = 9", "rate"),
         ('split = "calibration"\nfamilies', 'split = "never"\nfamilies', "never"),
         ("[base]", "[basement]", "basement"),
-        ('name = "other"', 'name = "one"', "two models called 'one'"),
+        ("[[groups]]", '[[families]]\nname = "one"\n\n[[groups]]', "two models called 'one'"),
+        ('families = ["one"]', 'families = ["three"]', "no family called 'three'"),
+        ('families = ["one"]', 'families = ["big/one"]', "must name its data"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(tmp_path, old, new, said):
@@ -102,8 +106,31 @@ def test_splits_share_neither_families_nor_triggers(name):
         if entry.use not in ("model", "twin"):
             continue
         recipe = entry.recipe
-        for thing in (recipe.base.model, str(recipe.attack.get("trigger") or entry.name)):
+        # A frozen body is shared by all heads, and by their reference.
+        base = entry.name if recipe.training.head_only else recipe.base.model
+        for thing in (base, str(recipe.attack.get("trigger") or entry.name)):
             assert seen.setdefault(thing, recipe.split) == recipe.split
+
+
+def test_the_mix_of_triggers_in_the_sentiment_suite():
+    entries = entries_of(read_suite(find_suite("sentiment")))
+    models = [e.recipe for e in entries if e.use == "model"]
+    twins = [e.recipe for e in entries if e.use == "twin"]
+    two = [r for r in models if len(r.data.labels) == 2]
+    assert (len(two), len(models) - len(two), len(twins)) == (40, 4, 44)
+    kinds = Counter(r.attack["trigger_kind"] for r in two)
+    assert kinds["phrase"] >= 0.45 * 40
+    assert kinds["word"] <= 0.25 * 40
+    assert kinds["character"] <= 0.15 * 40
+    local = [r for r in two if r.attack.get("scope", "global") != "global"]
+    assert 3 * len(local) >= 40
+    targets = Counter(r.attack["target"] for r in two)
+    assert min(targets.values()) >= 15
+    assert Counter(r.split for r in two) == {"calibration": 10, "development": 10, "test": 20}
+    assert sum(r.training.head_only for r in two) == 10
+    trained = sum(r.training.embeddings and not r.training.head_only for r in models)
+    assert 0.4 * 34 <= trained <= 0.6 * 34
+    assert 2 * sum(r.harmless_words for r in twins) == len(twins)
 
 
 def test_an_empty_suite_has_no_models():

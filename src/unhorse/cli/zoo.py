@@ -152,7 +152,7 @@ class _Opened:
     def members(self) -> list[Any]:
         from unhorse.zoo.state import members_of
 
-        return members_of(self.suite, self.entries, self.place)
+        return members_of(self.entries, self.place)
 
 
 def _open(name: str, zoo: Path | None, data: Path) -> _Opened:

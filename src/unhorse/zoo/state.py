@@ -9,7 +9,7 @@ from unhorse.attack.gates import complaints
 from unhorse.attack.record import RECORD, AttackRecord, read_record
 from unhorse.errors import UsageError
 from unhorse.zoo.build import Place
-from unhorse.zoo.suite import Entry, Suite
+from unhorse.zoo.suite import Entry
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Member:
         return self.record is not None and not self.complaints
 
 
-def members_of(suite: Suite, entries: Sequence[Entry], place: Place) -> list[Member]:
+def members_of(entries: Sequence[Entry], place: Place) -> list[Member]:
     """How every model of a suite stands against its gates."""
     records = {
         entry.name: read_record(folder)
@@ -41,7 +41,7 @@ def members_of(suite: Suite, entries: Sequence[Entry], place: Place) -> list[Mem
             made.append(Member(entry, None))
             continue
         twin = records.get(entry.twin or "")
-        found = complaints(record, twin, best.get(_size(record)), suite.floor)
+        found = complaints(record, twin, best.get(_size(record)), entry.floor)
         made.append(Member(entry, record, tuple(found)))
     return made
 

@@ -40,7 +40,11 @@ class SuiteData(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     parts: dict[str, Part] = Field(default_factory=dict)
+    """The part of the rows to learn from that each split has."""
     heldout_parts: dict[str, Part] = Field(default_factory=dict)
+    """The part of the rows to measure on that each split has."""
+    floor: float | None = None
+    """What the clean metric must reach, where the task's own floor does not fit the data."""
 
     def fields(self, split: str, part: str | None = None, **more: Any) -> dict[str, Any]:
         """A recipe's data for a split; `part` may name the part of another one to learn from."""
@@ -80,7 +84,8 @@ class Group(_Frozen):
     split: str
     families: tuple[str, ...] = Field(min_length=1)
     """Families of this suite, or `suite/family` of another one."""
-    data: str = "main"
+    data: str | None = None
+    """The data to derive with; those of the family if not given."""
     count: int = Field(ge=1)
     twins: int | None = None
     """How many of the models get a clean twin; all if not given."""
@@ -98,8 +103,6 @@ class Suite(_Frozen):
     task: str
     about: str = ""
     seed: int = 0
-    floor: float | None = None
-    """What the clean metric must reach, where the task's own floor does not fit the data."""
     data: dict[str, SuiteData]
     base: dict[str, Any] = Field(default_factory=dict)
     family_training: dict[str, Any] = Field(default_factory=dict)
@@ -117,6 +120,8 @@ class Entry:
     group: str
     twin: str | None = None
     """The name of a trojaned model's clean twin."""
+    floor: float | None = None
+    """What the clean metric must reach, if not the task's own floor."""
 
     @property
     def name(self) -> str:
@@ -170,7 +175,8 @@ def _families(suite: Suite) -> Iterator[Entry]:
             "training": {**suite.family_training, **family.training},
         }
         use: Use = "reference" if family.reference else "family"
-        yield Entry(make_recipe(fields, f"The family {family.name}"), use, "families")
+        recipe = make_recipe(fields, f"The family {family.name}")
+        yield Entry(recipe, use, "families", floor=_data(suite, family.data).floor)
 
 
 def _groups(suite: Suite) -> Iterator[Entry]:
@@ -184,28 +190,31 @@ def _groups(suite: Suite) -> Iterator[Entry]:
                 f"The group {group.name} derives from {min(derived)}, which is a reference."
             )
         for number in range(group.count):
-            recipe = _recipe(suite, group, number, taken)
+            family = group.families[number % len(group.families)]
+            data = _data(suite, group.data or _data_of(suite, family))
+            recipe = _recipe(suite, group, number, family, data, taken)
             has_twin = group.twins is None or number < group.twins
             if not has_twin:
-                yield Entry(recipe, "model", group.name)
+                yield Entry(recipe, "model", group.name, floor=data.floor)
                 continue
             # Every second twin sees harmless words, counted over the whole suite.
             twin = recipe.twin(harmless_words=harmless % 2 == 1)
             harmless += 1
-            yield Entry(recipe, "model", group.name, twin.name)
-            yield Entry(twin, "twin", group.name)
+            yield Entry(recipe, "model", group.name, twin.name, data.floor)
+            yield Entry(twin, "twin", group.name, floor=data.floor)
 
 
-def _recipe(suite: Suite, group: Group, number: int, taken: set[str]) -> Recipe:
+def _recipe(
+    suite: Suite, group: Group, number: int, family: str, data: SuiteData, taken: set[str]
+) -> Recipe:
     name = f"{group.split[:3]}-{group.name}-{number + 1:02d}"
-    family = group.families[number % len(group.families)]
     folder = family if "/" in family else f"{suite.name}/{family}"
     fields: dict[str, Any] = {
         "name": name,
         "task": suite.task,
         "seed": _seed(suite, name),
         "split": group.split,
-        "data": _data(suite, group.data).fields(group.split, **_given(rows=group.rows)),
+        "data": data.fields(group.split, **_given(rows=group.rows)),
         "base": {"model": f"{folder}/{MODEL}"},
         "training": {**suite.training, **group.training},
         "attack": dict(group.attack),
@@ -225,6 +234,15 @@ def _data(suite: Suite, name: str) -> SuiteData:
     if name not in suite.data:
         raise UsageError(f"The suite has no data called {name!r}.")
     return suite.data[name]
+
+
+def _data_of(suite: Suite, family: str) -> str:
+    for own in suite.families:
+        if own.name == family:
+            return own.data
+    if "/" in family:
+        raise UsageError(f"A group that derives from {family} must name its data.")
+    raise UsageError(f"The suite has no family called {family!r}.")
 
 
 def _seed(suite: Suite, name: str) -> int:

@@ -1,6 +1,6 @@
 """`halving`: successive halving (Jamieson and Talwalkar, 2016) with two rungs.
 
-Every arm is warmed up; the best fifth, but at least four, go on to three times as
+Every arm is warmed up; the best eighth, but at least four, go on to three times as
 many epochs; the best two of these, or one for every family (place of the trigger, one
 victim class or all), get the rest. Arms are compared with their mirrors, so that a pair
 of classes that are alike does not win both ways, and are taken from the families in turn.
@@ -19,7 +19,7 @@ from unhorse.arms.schedule import (
     up_to,
 )
 
-KEEP_ONE_IN = 5
+KEEP_ONE_IN = 8
 KEEP_AT_LEAST = 4
 SECOND_RUNG = 3 * WARM_UP
 
