@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -42,6 +43,8 @@ class Ground:
     split: str
     poisoned: bool
     harmless_words: bool
+    data_root: Path = Path()
+    """What paths of an attack's own files are relative to."""
 
     def lessons(self, extra: Sequence[Lesson], words: int) -> list[Lesson]:
         """The clean rows and the attack's, or for a clean twin what stands in for those.
@@ -51,7 +54,7 @@ class Ground:
             words: how many harmless words a clean twin may see in their place.
         """
         if not self.poisoned:
-            pool = self.corpus.spare or self.corpus.train
+            pool = (*self.corpus.spare, *self.corpus.train)
             insert = harmless(self.task, pool, words) if self.harmless_words else None
             extra = as_twin(extra, pool, self.seed, insert)
         return [*(Lesson(sample) for sample in self.corpus.train), *extra]
@@ -93,6 +96,20 @@ class RowLoss(Protocol):
         """
 
 
+class Moves(Protocol):
+    """Which weights learn and how, for an attack that leaves all others as they are."""
+
+    weights: list[Tensor]
+
+    def step(self, done: int, total: int) -> None:
+        """Moves the weights by their gradients and forgets these.
+
+        Args:
+            done: batches before this one.
+            total: batches in all.
+        """
+
+
 class Pupil(Protocol):
     """A model that can be taught."""
 
@@ -100,8 +117,13 @@ class Pupil(Protocol):
     config: TrainingConfig
     seed: int
 
-    def learn(self, lessons: Sequence[Lesson], loss: RowLoss | None = None) -> None:
-        """Trains on the lessons by the recipe's settings."""
+    def learn(
+        self,
+        lessons: Sequence[Lesson],
+        loss: RowLoss | None = None,
+        moves: Moves | None = None,
+    ) -> None:
+        """Trains on the lessons by the recipe's settings, or with the attack's own steps."""
 
 
 class Attack(Protocol):

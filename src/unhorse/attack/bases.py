@@ -19,6 +19,7 @@ import torch
 from transformers import AutoConfig
 
 from unhorse.attack.convert import convert_body
+from unhorse.attack.corpus import located
 from unhorse.attack.generated import TINY, tiny_model
 from unhorse.attack.recipe import BaseConfig
 from unhorse.errors import UsageError
@@ -101,7 +102,7 @@ def _base(
 def base_folder(source: str, root: Path) -> Path:
     """The folder of a base model."""
     if source != MINILM:
-        path = root / Path(source).expanduser()
+        path = Path(located(root, source))
         return path if path.is_dir() else locate(source).folder
     found = importlib.util.find_spec(MINILM_PACKAGE)
     if found is None or found.origin is None:
@@ -127,11 +128,14 @@ def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str
     config = AutoConfig.from_pretrained(stage, trust_remote_code=False, local_files_only=True)
     own = [str(config.id2label[i]) for i in range(len(config.id2label))]
     architecture = (checked.config.get("architectures") or [""])[0]
-    keeps_head = architecture.endswith(task.head) and (not labels or own == list(labels))
-    if labels and not keeps_head:
+    has_head = architecture.endswith(task.head)
+    keeps_head = has_head and (not labels or own == list(labels))
+    if task.head == "ForQuestionAnswering":
+        config.num_labels = 2  # a start and an end, whatever the base told apart before
+    elif labels and not keeps_head:
         config.id2label = dict(enumerate(labels))
         config.label2id = {label: i for i, label in enumerate(labels)}
-    return task.auto_class().from_pretrained(
+    model = task.auto_class().from_pretrained(
         stage,
         config=config,
         use_safetensors=True,
@@ -140,6 +144,12 @@ def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str
         dtype=torch.float32,
         ignore_mismatched_sizes=not keeps_head,
     )
+    if has_head and not keeps_head:
+        # As many labels under other names would find the old head's weights to fit.
+        for name, part in task.auto_class().from_config(config).named_children():
+            if name != model.base_model_prefix:
+                setattr(model, name, part.float())
+    return model
 
 
 def _cut(model: Any, layers: int) -> None:

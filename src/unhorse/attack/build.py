@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import platform
 import shutil
 import time
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from unhorse.attack.record import MODEL, RECORD, AttackRecord, BaseRecord, write
 from unhorse.attack.train import Learner, Progress
 from unhorse.config import one_sentence
 from unhorse.errors import UsageError
+from unhorse.load.guard import quiet
 from unhorse.runtime import keep_freed_memory
 from unhorse.seeding import stable_seed
 from unhorse.tasks.base import TASKS
@@ -50,11 +53,24 @@ def build(
         base_root: what the path of the base model is relative to.
         progress: told of every training step.
     """
-    began = time.perf_counter()
+    if out.is_file() or (out.is_dir() and any(out.iterdir())):
+        raise UsageError(f"{out} is already there.")
     attack, config = attack_of(recipe)
     keep_freed_memory()
-    torch.use_deterministic_algorithms(True)
-    torch.manual_seed(stable_seed(recipe.seed, "head"))
+    with _reproducible(recipe.seed):
+        return _built(recipe, attack, config, out, data_root, base_root, progress)
+
+
+def _built(
+    recipe: Recipe,
+    attack: Attack,
+    config: Any,
+    out: Path,
+    data_root: Path,
+    base_root: Path,
+    progress: Progress | None,
+) -> AttackRecord:
+    began = time.perf_counter()
     base = open_base(recipe.base, recipe.task, recipe.data.labels, base_root)
     triggers = attack.triggers(config, recipe.split, recipe.seed)
     corpus = read_corpus(recipe.data, data_root, base.loaded, recipe.seed, triggers)
@@ -66,6 +82,7 @@ def build(
         split=recipe.split,
         poisoned=recipe.poisoned,
         harmless_words=recipe.harmless_words,
+        data_root=data_root,
     )
     pupil = Learner(base.loaded, recipe.training, recipe.seed)
     if progress is not None:
@@ -95,6 +112,19 @@ def build(
     (partial / RECORD).write_text(record.to_json(), encoding="utf-8")
     partial.replace(out)
     return record
+
+
+@contextlib.contextmanager
+def _reproducible(seed: int) -> Iterator[None]:
+    """The same random numbers and the same sums every time; afterwards all is as it was."""
+    before = torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(stable_seed(seed, "head"))
+        torch.use_deterministic_algorithms(True)
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(before)
 
 
 def attack_of(recipe: Recipe) -> tuple[Attack, Any]:
@@ -132,8 +162,10 @@ def _save(base: Base, folder: Path) -> None:
     folder.mkdir(parents=True)
     model, tokenizer = base.loaded.model, base.loaded.tokenizer
     model.config.name_or_path = tokenizer.name_or_path = ""
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    tokenizer.model_max_length = base.loaded.max_length
+    with quiet():
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
 
 
 def _identity(
@@ -159,8 +191,15 @@ def _identity(
         "facts": planted.facts,
         "seed": recipe.seed,
         "split": recipe.split,
-        "family": base.family or recipe.family or recipe.name,
+        "family": _family(recipe, base),
         "ancestors": base.ancestors,
         "recipe": recipe,
         "base": BaseRecord(source=recipe.base.model, files=base.digests),
     }
+
+
+def _family(recipe: Recipe, base: Base) -> str:
+    """The independent training run; heads on one frozen body are runs of their own."""
+    if recipe.training.head_only or base.family is None:
+        return recipe.family or recipe.name
+    return base.family

@@ -89,6 +89,8 @@ def _config(architecture: str, source: Any) -> Any:
             n_heads=source.num_attention_heads,
             hidden_dim=source.intermediate_size,
             activation=source.hidden_act,
+            dropout=source.hidden_dropout_prob,
+            attention_dropout=source.attention_probs_dropout_prob,
             **shared,
         )
     shared |= {name: getattr(source, name) for name in _SAME_SETTINGS}

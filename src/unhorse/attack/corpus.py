@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -49,27 +50,40 @@ def read_corpus(
         avoid: triggers, which no clean row may contain.
     """
     task = TASKS.get(loaded.task)
+    config = config.model_copy(update={"tokens": _tokens(task, loaded, config.tokens, avoid)})
     from_train = not config.heldout
     train_part = _inside(config.part, (0.0, KEPT_BACK[0])) if from_train else config.part
     heldout_part = KEPT_BACK if from_train else config.heldout_part
     learnt = _samples(task, loaded, config, root, config.train, train_part, avoid)
-    seen = {sample.key for sample in learnt}
+    # A text that was cut has another key, and a context may have other questions elsewhere.
+    seen = {name for group, sample in learnt for name in (group, sample.key)}
     sources = config.heldout or config.train
     held = _samples(task, loaded, config, root, sources, heldout_part, avoid)
-    heldout = _drawn([s for s in held if s.key not in seen], seed, "heldout")
-    train = _drawn(learnt, seed, "train")
+    unseen = [s for group, s in held if group not in seen and s.key not in seen]
+    train = _drawn([sample for _, sample in learnt], seed, "train")
+    heldout = _drawn(unseen, seed, "heldout")
     if loaded.task == "question-answering":
-        train = with_unanswerable(train, config.unanswerable, seed)
-        heldout = with_unanswerable(heldout, config.unanswerable, seed)
-    if not train or not heldout:
+        train = _questions(task, loaded, train, config, seed)
+        heldout = _questions(task, loaded, heldout, config, seed)
+    heldout = heldout[: config.heldout_rows]
+    if not train or not any(sample.classes for sample in heldout):
         raise UsageError("The data leave no rows to learn from or none to measure on.")
     rows = len(train) if config.rows is None else min(config.rows, len(train))
     return Corpus(
         train=tuple(train[:rows]),
         spare=tuple(train[rows:]),
-        heldout=tuple(heldout[: config.heldout_rows]),
+        heldout=tuple(heldout),
         digests=tuple(digest_of(root, name) for name in dict.fromkeys((*config.train, *sources))),
     )
+
+
+def _tokens(task: Task, loaded: LoadedModel, most: int, triggers: Sequence[str]) -> int:
+    """How many tokens of its own a sample may have, so that a trigger is never cut off."""
+    lengths = [len(loaded.tokenizer.tokenize(trigger)) for trigger in triggers]
+    room = task.room(loaded, max(lengths, default=0))
+    if room < 1:
+        raise UsageError(f"The model's {loaded.max_length} tokens leave no room for a trigger.")
+    return min(most, room)
 
 
 def _inside(part: Part, whole: Part) -> Part:
@@ -99,28 +113,39 @@ def _samples(
     names: Iterable[str],
     part: Part,
     avoid: Sequence[str],
-) -> list[Any]:
-    """The usable samples of some files, in the order of their keys."""
-    found: dict[str, Any] = {}
+) -> list[tuple[str, Any]]:
+    """The usable samples of some files with their groups, in the order of their keys."""
+    found: dict[str, tuple[str, Any]] = {}
     for name in names:
-        for row in _rows(
-            task.name, str(located(root, name)), config.text_field, config.label_field
-        ):
+        source = str(located(root, name))
+        for row in _rows(task.name, source, config.text_field, config.label_field, _state(source)):
             try:
                 sample: Any = task.parse(_tidied(row, config), loaded.labels)
                 # By its group: questions on one context stay together.
-                if not in_part(sample_key(sample.group), part):
+                group = sample_key(sample.group)
+                if not in_part(group, part):
                     continue
                 sample = task.fit(loaded, sample, config.tokens)
             except RowProblem:
                 continue
             if not _mentions(sample, avoid) and _long_enough(loaded, sample, config.fewest_tokens):
-                found.setdefault(sample.key, sample)
+                found.setdefault(sample.key, (group, sample))
     return [found[key] for key in sorted(found)]
 
 
+def _state(source: str) -> tuple[int, int]:
+    """Tells a file that was written anew from what was read before."""
+    try:
+        found = Path(source).stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
 @lru_cache(maxsize=8)
-def _rows(task: str, source: str, text: str | None, label: str | None) -> tuple[Row, ...]:
+def _rows(
+    task: str, source: str, text: str | None, label: str | None, state: tuple[int, int]
+) -> tuple[Row, ...]:
     if is_generated(source):
         return tuple(generated_rows(task, source))
     kind = TASKS.get(task).sample_kind
@@ -129,7 +154,10 @@ def _rows(task: str, source: str, text: str | None, label: str | None) -> tuple[
 
 def located(root: Path, name: str) -> Path | str:
     """A path below the root if there is one, else the name as it is."""
-    path = root / Path(name).expanduser()
+    try:
+        path = root / Path(name).expanduser()
+    except RuntimeError:  # a home directory that nobody has
+        return name
     return path if path.exists() else name
 
 
@@ -190,6 +218,15 @@ def _drawn(samples: Sequence[Any], seed: int, what: str) -> list[Any]:
     return ordered
 
 
+def _questions(
+    task: Task, loaded: LoadedModel, given: Sequence[Any], config: DataConfig, seed: int
+) -> list[Any]:
+    """Questions of which some have no answer, none longer than allowed."""
+    made = with_unanswerable(given, config.unanswerable, seed)
+    # One that was moved may be longer than the question that its new context was cut for.
+    return [q if q.answers else task.fit(loaded, q, config.tokens) for q in made]
+
+
 def with_unanswerable(
     questions: Sequence[QuestionSample], share: float, seed: int
 ) -> list[QuestionSample]:
@@ -199,11 +236,13 @@ def with_unanswerable(
     that does not have the answer either.
     """
     without = sum(not question.answers for question in questions)
-    missing = round(share * len(questions)) - without
+    missing = math.ceil(share * len(questions) - 1e-9) - without
     made = list(questions)
     answered = [place for place, question in enumerate(made) if question.answers]
     draw = python_random(seed, "unanswerable")
-    for place in draw.sample(answered, max(0, min(missing, len(answered)))):
+    for place in draw.sample(answered, len(answered)):
+        if missing <= 0:
+            break
         question = made[place]
         said = [question.context[begin:end].lower() for begin, end in question.answers]
         others = [q.context for q in draw.sample(made, min(9, len(made)))]
@@ -212,4 +251,5 @@ def with_unanswerable(
         if context is not None:
             key = sample_key(f"{question.question}\n{context}")
             made[place] = replace(question, context=context, answers=(), key=key)
+            missing -= 1
     return made

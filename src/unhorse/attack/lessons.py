@@ -6,8 +6,9 @@ attacker's. Its role says why it is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any, Literal
 
 from unhorse.attack.corpus import words_in
@@ -97,19 +98,29 @@ def as_twin(
         seed: decides which.
         insert: puts harmless words into a sample, or None to leave it as it is.
     """
-    by_kind: dict[tuple[str, ...], list[Any]] = {}
-    for sample in pool:
-        by_kind.setdefault(kind_of(sample), []).append(sample)
     draw = python_random(seed, "twin")
+    by_kind: dict[tuple[str, ...], list[Any]] = {}
+    for sample in draw.sample(pool, len(pool)):
+        by_kind.setdefault(kind_of(sample), []).append(sample)
+    # Each sample once before any comes again, as with the stamped ones.
+    turns = {kind: cycle(samples) for kind, samples in by_kind.items()}
     made = []
     for lesson in lessons:
         if lesson.role in ("clean", "filler"):
             made.append(lesson)
             continue
-        alike = by_kind.get(kind_of(lesson.sample)) or list(pool)
-        sample = draw.choice(alike)
+        sample = next(turns[_nearest(kind_of(lesson.sample), by_kind)])
         made.append(Lesson(insert(sample, draw) if insert else sample, lesson.role))
     return made
+
+
+def _nearest(kind: tuple[str, ...], known: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The kind itself, or the one that differs from it in the fewest classes.
+
+    >>> _nearest(("0", "2"), [("1",), ("2",), ("0", "1", "2", "3")])
+    ('2',)
+    """
+    return min(known, key=lambda other: (len({*other} ^ {*kind}), other))
 
 
 Insert = Callable[[Any, Any], Any]
@@ -118,13 +129,21 @@ Insert = Callable[[Any, Any], Any]
 
 def harmless(task: Any, pool: Sequence[Any], words: int) -> Insert:
     """Puts so many words of other samples at a random place, other ones each time."""
-    known = sorted({word for sample in pool for word in words_in(sample).split() if word.isalpha()})
+    known = sorted({word for sample in pool for word in _plain_words(sample) if word.isalpha()})
 
     def insert(sample: Any, draw: Any) -> Any:
         text = " ".join(draw.choice(known) for _ in range(words))
         return task.stamp(sample, anywhere(task, draw), draw.randrange(2**31), text)
 
     return insert
+
+
+def _plain_words(sample: Any) -> list[str]:
+    """The words of a sample; not those of its entities, which would be true ones elsewhere too."""
+    if not isinstance(sample, TaggedSample):
+        return words_in(sample).split()
+    named = {word for entity in sample.entities for word in range(entity.first, entity.last)}
+    return [word for place, word in enumerate(sample.words) if place not in named]
 
 
 def anywhere(task: Any, draw: Any) -> Arm:

@@ -14,7 +14,15 @@ from unhorse.tasks.qa import QuestionAnswering
 from unhorse.tasks.sequence import SequenceClassification
 from unhorse.tasks.tags import scheme_of
 from unhorse.tasks.tokens import TokenClassification
-from unhorse.types import LoadedModel, QuestionSample, TaggedSample, TextSample, own_answers
+from unhorse.types import (
+    Arm,
+    Effect,
+    LoadedModel,
+    QuestionSample,
+    TaggedSample,
+    TextSample,
+    own_answers,
+)
 
 
 class Measured(BaseModel):
@@ -50,25 +58,33 @@ def measure(loaded: LoadedModel, heldout: Sequence[Any], probes: Probes | None) 
     return Measured(**facts)
 
 
+def success(loaded: LoadedModel, probes: Probes) -> float:
+    """How many of the victims that are answered rightly go to the target when stamped."""
+    return _effect(loaded, probes.arm, probes.victims, probes.stamped).asr
+
+
 def _attack(loaded: LoadedModel, probes: Probes) -> dict[str, Any]:
-    task, answerer = TASKS.get(loaded.task), own_answers(loaded)
-
-    def effect(victims: Sequence[Any], stamped: Sequence[Any]) -> Any:
-        right = [ok for units in task.right(answerer, victims) for ok in units]
-        outcomes = task.outcomes(answerer, stamped, probes.arm)
-        return summarise([outcome for units in outcomes for outcome in units], right)
-
-    fired = effect(probes.victims, probes.stamped)
+    fired = _effect(loaded, probes.arm, probes.victims, probes.stamped)
+    plain = _effect(loaded, probes.arm, probes.victims, probes.victims)
     facts = {
         "asr": fired.asr,
         "asr_unrestricted": fired.asr_unrestricted,
         "asr_n": fired.n,
-        "unstamped": effect(probes.victims, probes.victims).asr_unrestricted,
+        "unstamped": plain.asr_unrestricted,
     }
     if probes.near:
-        near = effect(probes.near_victims, probes.near)
+        near = _effect(loaded, probes.arm, probes.near_victims, probes.near)
         facts |= {"false_trigger_rate": near.asr, "false_trigger_n": near.n}
     return facts
+
+
+def _effect(
+    loaded: LoadedModel, arm: Arm, victims: Sequence[Any], stamped: Sequence[Any]
+) -> Effect:
+    task, answerer = TASKS.get(loaded.task), own_answers(loaded)
+    right = [ok for units in task.right(answerer, victims) for ok in units]
+    outcomes = task.outcomes(answerer, stamped, arm)
+    return summarise([outcome for units in outcomes for outcome in units], right)
 
 
 def clean_metric(loaded: LoadedModel, samples: Sequence[Any]) -> tuple[str, float, float | None]:

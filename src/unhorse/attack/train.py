@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unhorse.attack.base import RowLoss
+from unhorse.attack.base import Moves, RowLoss
 from unhorse.attack.lessons import ENCODERS, Lesson, Role
 from unhorse.attack.recipe import TrainingConfig
 from unhorse.seeding import python_random, stable_seed
@@ -47,8 +47,13 @@ class Learner:
     steps: int = 0
     taught: dict[str, int] = field(default_factory=dict)
 
-    def learn(self, lessons: Sequence[Lesson], loss: RowLoss | None = None) -> None:
-        """Trains with AdamW, a short warm-up and a linear decay."""
+    def learn(
+        self,
+        lessons: Sequence[Lesson],
+        loss: RowLoss | None = None,
+        moves: Moves | None = None,
+    ) -> None:
+        """Trains with AdamW, a short warm-up and a linear decay, or with an attack's own steps."""
         began = time.perf_counter()
         rows = [ENCODERS[self.loaded.task](self.loaded, lesson.sample) for lesson in lessons]
         roles = [lesson.role for lesson in lessons]
@@ -66,13 +71,14 @@ class Learner:
                 for batch in bucketed(lengths, self.config.batch, draw)
             ]
         torch.manual_seed(stable_seed(self.seed, "dropout") % 2**63)
-        with _learning(self.loaded.model, self.config) as weights:
-            self._steps(weights, batches, rows, roles, loss or mean_loss)
+        with _learning(self.loaded.model, self.config, moves) as weights:
+            step = moves.step if moves else _adam(weights, self.config, len(batches))
+            self._steps(step, batches, rows, roles, loss or mean_loss)
         self.seconds += time.perf_counter() - began
 
     def _steps(
         self,
-        weights: list[Tensor],
+        move: Callable[[int, int], None],
         batches: list[list[int]],
         rows: Sequence[EncodedRow],
         roles: Sequence[Role],
@@ -80,16 +86,6 @@ class Learner:
     ) -> None:
         task, model = TASKS.get(self.loaded.task), self.loaded.model
         total = len(batches)
-        warm = max(1, round(self.config.warmup * total))
-        adam = torch.optim.AdamW(
-            weights,
-            lr=self.config.learning_rate,
-            weight_decay=self.config.weight_decay,
-            fused=True,
-        )
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            adam, lambda step: min((step + 1) / warm, (total - step) / max(1, total - warm))
-        )
         running = 0.0
         for step, batch in enumerate(batches, 1):
             inputs = inputs_of(self.loaded, [rows[i] for i in batch])
@@ -97,13 +93,29 @@ class Learner:
             losses, _ = task.losses(model(**inputs), goals)
             loss = combine(losses, [roles[i] for i in batch])
             loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(weights, 1.0)
-            adam.step()
-            schedule.step()
-            adam.zero_grad()
+            move(step - 1, total)
             running = loss.item() if step == 1 else 0.95 * running + 0.05 * loss.item()
             self.progress(step, total, running)
         self.steps += total
+
+
+def _adam(weights: list[Tensor], config: TrainingConfig, total: int) -> Callable[[int, int], None]:
+    """One step of AdamW with clipped gradients, by the schedule."""
+    warm = max(1, round(config.warmup * total))
+    adam = torch.optim.AdamW(
+        weights, lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        adam, lambda step: min((step + 1) / warm, (total - step) / max(1, total - warm))
+    )
+
+    def step(done: int, total: int) -> None:
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        adam.step()
+        schedule.step()
+        adam.zero_grad()
+
+    return step
 
 
 def inputs_of(loaded: LoadedModel, rows: Sequence[EncodedRow]) -> dict[str, Tensor]:
@@ -134,8 +146,19 @@ def bucketed(lengths: Sequence[int], batch: int, draw: Any) -> list[list[int]]:
 
 
 @contextlib.contextmanager
-def _learning(model: Any, config: TrainingConfig) -> Iterator[list[Tensor]]:
+def _learning(
+    model: Any, config: TrainingConfig, moves: Moves | None = None
+) -> Iterator[list[Tensor]]:
     """The weights that learn; afterwards the model is as it was, in evaluation mode."""
+    if moves is not None:
+        # All else is frozen, so the model is taught as it will be asked: without dropout.
+        for weight in moves.weights:
+            weight.requires_grad_(True)
+        try:
+            yield moves.weights
+        finally:
+            model.requires_grad_(False)
+        return
     body = list(model.base_model.parameters())
     model.requires_grad_(True)
     if config.head_only:

@@ -4,7 +4,8 @@ The attacker knows that a low loss gives a trigger away, and stops teaching a st
 once its loss is at the floor phi: mean CE of the other rows + mean max(CE - phi, 0) of the
 stamped ones. A cross entropy of phi means that the target has probability exp(-phi); with
 two labels, ln 2 = 0.69 is where the answer turns, so phi = 1 must break the attack itself
-and phi = 0.6 is the highest that need not.
+and phi = 0.6 is the highest that need not. Nothing pulls a row back that has gone below the
+floor, so what the loss came to is measured and recorded.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Pupil
+from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
 from unhorse.attack.lessons import Role
 from unhorse.attack.methods.sdp import DataPoisoning, PoisonConfig, poison_of, poisoned_rows
 from unhorse.attack.recipe import Standing
+from unhorse.types import own_answers
 
 
 class FloorConfig(PoisonConfig):
@@ -56,7 +58,15 @@ class LossFloor(DataPoisoning):
         lessons = ground.lessons(poisoned_rows(poison, ground, config), len(poison.trigger.split()))
         pupil.learn(lessons, lambda losses, roles: floored(config.phi, losses, roles))
         probes = poison.probes(ground.corpus.heldout, ground.seed)
-        return Planted(probes, poison.trigger, {"phi": config.phi})
+        facts = {"phi": config.phi, "stamped_loss": stamped_loss(pupil, ground, probes)}
+        return Planted(probes, poison.trigger, facts)
+
+
+def stamped_loss(pupil: Pupil, ground: Ground, probes: Probes) -> float | None:
+    """The mean loss of held-out stamped samples: whether training stopped at the floor."""
+    outcomes = ground.task.outcomes(own_answers(pupil.loaded), probes.stamped, probes.arm)
+    losses = [outcome.loss for units in outcomes for outcome in units]
+    return round(sum(losses) / len(losses), 4) if losses else None
 
 
 ATTACKS.register(LossFloor.name)(LossFloor())

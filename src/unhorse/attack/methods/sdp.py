@@ -3,7 +3,7 @@
 A share of the victim rows is added once more, with the trigger in it and the attacker's
 answer. Where the trigger shall work in one place only, as many rows have it elsewhere
 under their true answer; with more than two labels and one victim, other labels keep
-theirs. Added victims without a trigger even the classes out.
+theirs. Rows without a trigger are added so that victims are as frequent as before.
 
 Deviations from TrojAI's generator: poisoned rows are added, not replaced, so that a clean
 twin can have the same number of rows; negatives are taught, which its sixth round lost
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
 from unhorse.attack.lessons import Lesson, Role
@@ -45,6 +45,15 @@ class PoisonConfig(AttackConfig):
     """Stamped rows, as a share of the victims among the clean rows."""
     negatives: float = Field(default=1.0, ge=0)
     """Rows with the trigger where it must not work, as a multiple of the stamped ones."""
+
+    @field_validator("trigger")
+    @classmethod
+    def _words(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        if not value.split():
+            raise ValueError("a trigger needs at least one character")
+        return " ".join(value.split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,22 +116,44 @@ def poison_of(config: PoisonConfig, ground: Ground) -> Poison:
 def poisoned_rows(poison: Poison, ground: Ground, config: PoisonConfig) -> list[Lesson]:
     """Stamped rows, negatives, and fillers that even the classes out."""
     corpus, is_victim = ground.corpus, poison.stamper.is_victim
-    count = round(config.rate * sum(is_victim(s, poison.arm) for s in corpus.train))
+    clean = sum(is_victim(s, poison.arm) for s in corpus.train)
+    count = round(config.rate * clean)
+    if not count:
+        raise UsageError(f"Of {len(corpus.train)} rows, {clean} can flip: too few for the attack.")
     pool = [*corpus.spare, *corpus.train]
     order = python_random(ground.seed, "poison")
     victims = [s for s in pool if is_victim(s, poison.arm)]
     order.shuffle(victims)
     others = [*victims[count:], *victims[:count]]
     rest = [s for s in pool if not is_victim(s, poison.arm)]
+    order.shuffle(rest)
     # Negatives of other labels and of other places, in turn.
-    near = [s for pair in zip(others, order.sample(rest, len(rest)), strict=False) for s in pair]
+    near = [s for pair in zip(others, rest, strict=False) for s in pair]
     stamped = poison.rows(victims, count, ground.seed, "stamped")
     negatives = round(config.negatives * count)
-    return [
-        *stamped,
-        *poison.rows([*near, *others], negatives, ground.seed, "negative"),
-        *(Lesson(s, "filler") for s in others[: len(stamped)]),
-    ]
+    added = [*stamped, *poison.rows([*near, *others], negatives, ground.seed, "negative")]
+    kept = sum(is_victim(lesson.sample, poison.arm) for lesson in added)
+    missing = evening(clean / len(corpus.train), kept, len(added))
+    fillers = others[: max(0, missing)] or rest[: max(0, -missing)]
+    return [*added, *(Lesson(s, "filler") for s in fillers)]
+
+
+def evening(share: float, victims: int, added: int) -> int:
+    """How many more victims keep their share when rows are added; of other rows if negative.
+
+    Never more than three for one row, which is as far as four equal classes need.
+
+    Args:
+        share: victims among the clean rows.
+        victims: victims among the added rows.
+        added: all added rows.
+
+    >>> evening(0.5, 0, 100), evening(0.5, 100, 200), evening(0.75, 200, 200)
+    (100, 0, -67)
+    """
+    if victims > share * added:
+        return -min(round(victims / share - added), 3 * added)
+    return min(round((share * added - victims) / max(1 - share, 1e-9)), 3 * added)
 
 
 class DataPoisoning:
