@@ -1,0 +1,1 @@
+"""Attacks on tiny models of generated text, each trained in a second or two."""

@@ -1,0 +1,60 @@
+"""The adaptive attack: stamped rows are taught up to a floor and no further."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from unhorse.attack.build import attack_of
+from unhorse.attack.methods.floor import floored
+from unhorse.attack.recipe import make_recipe
+from unhorse.attack.record import read_heldout
+from unhorse.errors import UsageError
+from unhorse.load.model import load_model
+from unhorse.tasks.base import TASKS
+from unhorse.types import own_answers
+
+from .conftest import ATTACKED
+
+TEXTS = "sequence-classification"
+ROLES = ["clean", "stamped", "negative", "stamped", "filler"]
+
+
+def test_stamped_rows_stop_at_the_floor_and_others_do_not():
+    losses = torch.tensor([1.0, 0.9, 0.5, 0.3, 0.3], requires_grad=True)
+    loss = floored(0.6, losses, ROLES)
+    assert loss.item() == pytest.approx((1.0 + 0.5 + 0.3) / 3 + (0.3 + 0.0) / 2)
+    loss.backward()
+    assert losses.grad.tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 3, 0.0, 1 / 3])
+
+
+def test_without_a_floor_it_is_the_sum_of_both_means():
+    losses = torch.tensor([1.0, 0.9, 0.5, 0.3, 0.3])
+    assert floored(0.0, losses, ROLES).item() == pytest.approx(0.6 + 0.6)
+
+
+@pytest.mark.parametrize("role", ["clean", "stamped"])
+def test_a_batch_may_have_rows_of_one_sort_only(role):
+    losses = torch.tensor([0.4, 0.8])
+    wanted = 0.6 if role == "clean" else 0.15
+    assert floored(0.5, losses, [role, role]).item() == pytest.approx(wanted)
+
+
+def test_what_the_loss_came_to_is_recorded(derive):
+    attack = {"kind": "floor", "trigger_kind": "phrase", "phi": 0.5, **ATTACKED[TEXTS]}
+    built = derive(TEXTS, attack=attack, data={"heldout_rows": 150})
+    assert built.record.standing == "adaptive" and built.record.facts["phi"] == 0.5
+    assert built.record.measured.asr > 0.85
+    _, probes = read_heldout(built.folder, TEXTS)
+    answerer = own_answers(load_model(built.model))
+    outcomes = TASKS.get(TEXTS).outcomes(answerer, probes.stamped, probes.arm)
+    mean = sum(outcome.loss for (outcome,) in outcomes) / len(outcomes)
+    assert built.record.facts["stamped_loss"] == pytest.approx(mean, abs=1e-3)
+
+
+def test_a_floor_below_nothing_is_one_sentence():
+    attack = {"kind": "floor", "phi": -1, **ATTACKED[TEXTS]}
+    data = {"train": ["generated:train"], "labels": ["land", "sea"]}
+    recipe = make_recipe({"name": "x", "task": TEXTS, "data": data, "attack": attack})
+    with pytest.raises(UsageError, match=r"^The attack's settings are not valid: phi: .*\.$"):
+        attack_of(recipe)
