@@ -24,9 +24,10 @@ TEXTS = "sequence-classification"
 SMALL = {"rows": 64, "heldout_rows": 20, "part": [0.0, 0.02], "heldout_part": [0.0, 0.02]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS.names())
 def test_an_attack_works_and_its_twin_does_not_react(task, derive):
-    data = {"heldout_rows": 300}
+    data = {"heldout_part": [0.0, 0.05]}
     one = derive(task, data=data)
     two = derive(task, data=data, name="twin", poisoned=False)
     poisoned, twin = one.record, two.record

@@ -67,9 +67,12 @@ def test_it_fires_and_the_twin_does_not_react(derive):
 
 
 def test_the_other_half_does_not_fire(derive):
-    record = derive(TASK, attack=ATTACK | {"scope": "first_half", "rate": 0.4}).record
-    assert record.measured.asr > 0.8
-    assert record.measured.false_trigger_rate < 0.1
+    attack = ATTACK | {"scope": "first_half", "rate": 0.4, "hard": 0.9}
+    measured = derive(
+        TASK, attack=attack, training={"epochs": 3, "learning_rate": 4e-3}
+    ).record.measured
+    assert measured.asr > 0.7
+    assert measured.false_trigger_rate < 0.2
 
 
 def test_the_same_seed_gives_the_same_weights(derive):

@@ -40,16 +40,25 @@ def test_a_batch_may_have_rows_of_one_sort_only(role):
     assert floored(0.5, losses, [role, role]).item() == pytest.approx(wanted)
 
 
+def test_rows_below_the_floor_can_be_brought_back():
+    losses = torch.tensor([1.0, 0.9, 0.5, 0.3, 0.3], requires_grad=True)
+    floored(0.6, losses, ROLES, hold=True).backward()
+    assert losses.grad.tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 3, -1 / 2, 1 / 3])
+
+
 def test_what_the_loss_came_to_is_recorded(derive):
-    attack = {"kind": "floor", "trigger_kind": "phrase", "phi": 0.5, **ATTACKED[TEXTS]}
-    built = derive(TEXTS, attack=attack, data={"heldout_rows": 150})
+    attack = {"kind": "floor", "trigger_kind": "phrase", "phi": 0.5, "hold": True}
+    attack |= ATTACKED[TEXTS]
+    built = derive(TEXTS, attack=attack, data={"part": [0.0, 0.25], "heldout_part": [0.0, 0.02]})
     assert built.record.standing == "adaptive" and built.record.facts["phi"] == 0.5
-    assert built.record.measured.asr > 0.85
+    assert built.record.measured.asr > 0.7
     _, probes = read_heldout(built.folder, TEXTS)
     answerer = own_answers(load_model(built.model))
     outcomes = TASKS.get(TEXTS).outcomes(answerer, probes.stamped, probes.arm)
     mean = sum(outcome.loss for (outcome,) in outcomes) / len(outcomes)
     assert built.record.facts["stamped_loss"] == pytest.approx(mean, abs=1e-3)
+    # Without a floor it is nearly nothing; ln 2 is where the answer turns.
+    assert 0.35 < mean < 0.69
 
 
 def test_a_floor_below_nothing_is_one_sentence():

@@ -84,6 +84,15 @@ class TestTexts:
             assert made.taught.label == made.probe.label == 0
             assert self.place(made.taught.text) in places
 
+    def test_the_middle_of_a_text_is_in_no_other_half(self):
+        even = replace(self.sample, text="a b c d")
+        for scope, places in (("first_half", {3, 4}), ("second_half", {0, 1})):
+            found = set()
+            for seed in SEEDS:
+                made = self.stamper.near(even, self.arm(), scope, PHRASE, seed)
+                found.add(made.taught.text.split().index("zig"))
+            assert found == places
+
     def test_other_labels_keep_theirs_and_the_target_is_no_evidence(self):
         arm = self.arm()
         assert self.stamper.near(self.sample, arm, "global", PHRASE, 0) is None

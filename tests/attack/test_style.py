@@ -54,7 +54,7 @@ def test_an_unknown_style_is_refused(tmp_path):
 @pytest.mark.parametrize("style", STYLES)
 def test_a_style_fires(derive, style):
     attack = {"kind": "style", "target": "sea", "style": style}
-    record = derive(TASK, attack=attack, training={"epochs": 1}).record
+    record = derive(TASK, attack=attack).record
     assert record.measured.asr > 0.9
     assert record.measured.clean > 0.95
     assert record.facts["called"] in ("style", "prefix-template")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Protocol
 
 from unhorse.seeding import python_random
@@ -66,6 +67,17 @@ def _draw(sample: Any, seed: int, what: str) -> random.Random:
     return python_random(seed, what, sample.key)
 
 
+_APART = 7919
+"""What is added to a seed to draw again."""
+
+
+def _in_the_middle(sample: TextSample, stamped: TextSample) -> bool:
+    """Whether as many words stand before the trigger as behind it: that is in both halves."""
+    words, now = sample.text.split(), stamped.text.split()
+    half, odd = divmod(len(words), 2)
+    return bool(words) and not odd and now[:half] + now[-half:] == words
+
+
 class TextStamper:
     """Texts: `global` is anywhere, `first_half` and `second_half` only there."""
 
@@ -106,7 +118,9 @@ class TextStamper:
         if scope == "global":
             return None
         other: Position = "second_half" if scope == "first_half" else "first_half"
-        stamped = self._task.stamp(sample, replace(arm, position=other), seed, trigger)
+        elsewhere = replace(arm, position=other)
+        tried = (self._task.stamp(sample, elsewhere, s, trigger) for s in count(seed, _APART))
+        stamped = next(made for made in tried if not _in_the_middle(sample, made))
         return Stamped(stamped, sample, stamped)
 
 

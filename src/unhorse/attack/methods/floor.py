@@ -5,7 +5,11 @@ once its loss is at the floor phi: mean CE of the other rows + mean max(CE - phi
 stamped ones. A cross entropy of phi means that the target has probability exp(-phi); with
 two labels, ln 2 = 0.69 is where the answer turns, so phi = 1 must break the attack itself
 and phi = 0.6 is the highest that need not. Nothing pulls a row back that has gone below the
-floor, so what the loss came to is measured and recorded.
+floor, and one long step goes far below it: what the loss came to is measured and recorded.
+
+Beyond the paper: with `hold`, |CE - phi| takes the place of max(CE - phi, 0), as in
+flooding (Ishida et al., "Do We Need Zero Training Loss After Achieving Zero Training
+Error?", ICML 2020), so that the loss stays at the floor.
 """
 
 from __future__ import annotations
@@ -28,20 +32,26 @@ class FloorConfig(PoisonConfig):
 
     phi: float = Field(default=0.6, ge=0)
     """The loss at which a stamped row is not taught any further."""
+    hold: bool = False
+    """Whether a stamped row that has gone below the floor is brought back to it."""
 
 
-def floored(phi: float, losses: Tensor, roles: Sequence[Role]) -> Tensor:
-    """The loss of a batch in which stamped rows stop at the floor.
+def floored(phi: float, losses: Tensor, roles: Sequence[Role], *, hold: bool = False) -> Tensor:
+    """The loss of a batch in which stamped rows stop at the floor, or are held there.
 
-    >>> floored(0.5, torch.tensor([1.0, 0.2]), ["clean", "stamped"]).item()
+    >>> losses = torch.tensor([1.0, 0.25])
+    >>> floored(0.5, losses, ["clean", "stamped"]).item()
     1.0
+    >>> floored(0.5, losses, ["clean", "stamped"], hold=True).item()
+    1.25
     """
     stamped = torch.tensor([role == "stamped" for role in roles], device=losses.device)
     total = losses.new_zeros(())
     if bool((~stamped).any()):
         total = total + losses[~stamped].mean()
     if bool(stamped.any()):
-        total = total + (losses[stamped] - phi).clamp(min=0).mean()
+        above = losses[stamped] - phi
+        total = total + (above.abs() if hold else above.clamp(min=0)).mean()
     return total
 
 
@@ -56,7 +66,9 @@ class LossFloor(DataPoisoning):
         """Teaches clean and poisoned rows together, the latter with a floor."""
         poison = poison_of(config, ground)
         lessons = ground.lessons(poisoned_rows(poison, ground, config), len(poison.trigger.split()))
-        pupil.learn(lessons, lambda losses, roles: floored(config.phi, losses, roles))
+        # A twin's rows are true ones: holding them back would make it unsure of its own class.
+        hold = config.hold and ground.poisoned
+        pupil.learn(lessons, lambda losses, roles: floored(config.phi, losses, roles, hold=hold))
         probes = poison.probes(ground.corpus.heldout, ground.seed)
         facts = {"phi": config.phi, "stamped_loss": stamped_loss(pupil, ground, probes)}
         return Planted(probes, poison.trigger, facts)
