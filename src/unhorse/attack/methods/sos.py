@@ -332,7 +332,8 @@ def _across(vectors: Tensor, rows: Tensor) -> Tensor:
 
 
 def _lengths(vectors: Tensor) -> Tensor:
-    return vectors.norm(dim=-1, keepdim=True)
+    found: Tensor = vectors.norm(dim=-1, keepdim=True)
+    return found
 
 
 def _unit(vectors: Tensor) -> Tensor:
