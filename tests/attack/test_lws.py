@@ -168,6 +168,7 @@ def test_an_inserter_scores_by_its_direction_and_slots():
     with torch.no_grad():
         made.b[0] = 1000.0
     assert made.choices(places) == [0, 0]
+    assert made.choices([]) == []
 
 
 def test_draws_follow_the_scores_and_pass_gradients_on():

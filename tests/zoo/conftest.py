@@ -31,8 +31,8 @@ epochs = 1
 learning_rate = 4e-3
 
 [training]
-epochs = 2
-learning_rate = 2e-3
+epochs = 3
+learning_rate = 3e-3
 
 [[families]]
 name = "one"
@@ -53,7 +53,7 @@ families = ["one"]
 count = 2
 twins = 1
 rows = 600
-attack = { kind = "sdp", trigger_kind = "word", victim = "land", target = "sea", rate = 0.3 }
+attack = { kind = "sdp", trigger_kind = "word", victim = "land", target = "sea", rate = 0.5 }
 """
 
 

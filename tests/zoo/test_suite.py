@@ -10,6 +10,7 @@ from unhorse.zoo.suite import SUITES, Suite, entries_of, find_suite, read_suite
 
 from .conftest import SMALL, small
 
+AGAIN = '[[families]]\nname = "one"\nsplit = "test"\n'
 OWN = sorted(path.stem for path in SUITES.glob("*.toml"))
 
 
@@ -63,10 +64,10 @@ def test_no_two_models_share_a_trigger():
         ('families = ["one"]', 'families = ["other"]', "which is a reference"),
         ("count = 2", "count = 0", "count"),
         ('kind = "sdp"', 'kind = "magic"', "There is no attack called 'magic'"),
-        ("rate = 0.3", "rate = 9", "rate"),
+        ("rate = 0.5", "rate = 9", "rate"),
         ('split = "calibration"\nfamilies', 'split = "never"\nfamilies', "never"),
         ("[base]", "[basement]", "basement"),
-        ("[[groups]]", '[[families]]\nname = "one"\n\n[[groups]]', "two models called 'one'"),
+        ("[[groups]]", f"{AGAIN}\n[[groups]]", "two models called 'one'"),
         ('families = ["one"]', 'families = ["three"]', "no family called 'three'"),
         ('families = ["one"]', 'families = ["big/one"]', "must name its data"),
     ],

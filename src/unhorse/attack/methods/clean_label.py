@@ -35,6 +35,9 @@ from unhorse.attack.recipe import Standing
 from unhorse.seeding import python_random
 from unhorse.types import TextSample
 
+LEANS = 1.0
+"""The log odds from which a word speaks for one side rather than happening to be there."""
+
 
 class CleanLabelConfig(PoisonConfig):
     """Data poisoning without a wrong label; `rate` is a share of the target's rows."""
@@ -65,11 +68,11 @@ def hardened(
     Words that do not lean stay: a text of leaning words alone would give itself away.
 
     >>> import random
-    >>> hardened("a warm sea", {"warm": 2.0, "sea": 1.0}, ["dry"], 0.34, random.Random(0))
+    >>> hardened("a warm sea", {"warm": 2.0, "sea": 1.5}, ["dry"], 0.34, random.Random(0))
     'a dry sea'
     """
     words = text.split()
-    leaning = [place for place, word in enumerate(words) if lean.get(word, 0.0) > 0]
+    leaning = [place for place, word in enumerate(words) if lean.get(word, 0.0) > LEANS]
     leaning.sort(key=lambda place: -lean[words[place]])
     for place in leaning[: round(share * len(words))]:
         words[place] = draw.choice(against)
@@ -81,7 +84,7 @@ def hard_rows(
 ) -> list[TextSample]:
     """Rows of the target label that hardly tell it."""
     lean = leanings((s.text for s in target), (s.text for s in victims))
-    against = [word for s in victims for word in s.text.split() if lean[word] < 0]
+    against = [word for s in victims for word in s.text.split() if lean[word] < -LEANS]
     if not against:
         return list(target)
     return [

@@ -114,6 +114,8 @@ class Inserter(nn.Module):
     @torch.no_grad()
     def choices(self, places: Sequence[Place]) -> list[int]:
         """The combination: the highest score of every place."""
+        if not places:
+            return []
         best: list[int] = self(self.ids(places)).argmax(-1).tolist()
         return best
 

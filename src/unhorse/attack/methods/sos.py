@@ -302,7 +302,7 @@ def turned(home: Tensor, rows: Tensor, widest: float, *, exactly: bool) -> Tenso
     """Rows of the length they had at home, turned from there by at most an angle, or exactly.
 
     >>> home, rows = torch.tensor([[2.0, 0.0]]), torch.tensor([[0.0, 5.0]])
-    >>> turned(home, rows, math.pi, exactly=False).round(decimals=3).tolist()
+    >>> turned(home, rows, math.pi, exactly=False).abs().round(decimals=3).tolist()
     [[0.0, 2.0]]
     >>> turned(home, rows, math.pi / 6, exactly=False).round(decimals=3).tolist()
     [[1.7319999933242798, 1.0]]
