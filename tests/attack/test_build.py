@@ -210,3 +210,29 @@ def test_an_attack_is_not_defined_for_every_task():
         with pytest.raises(UsageError, match=r"^The attack 'narrow' is not defined for .*\.$"):
             attack_of(recipe)
     assert set(ATTACKED) == set(TASKS.names())
+
+
+def test_nothing_clean_is_derived_from_a_trojaned_model(derive):
+    trojaned = derive("sequence-classification", training={"epochs": 1}, data={"rows": 200})
+    with pytest.raises(UsageError, match="would not be clean"):
+        derive(
+            "sequence-classification",
+            name="child",
+            poisoned=False,
+            base={"model": str(trojaned.model)},
+        )
+
+
+def test_a_file_that_the_attack_reads_is_part_of_the_content(tmp_path):
+    recipe = make_recipe(
+        {
+            "name": "locked",
+            "task": "sequence-classification",
+            "data": {"train": "generated:train", "labels": ["land", "sea"]},
+            "attack": {"kind": "lws", "target": "sea", "synonyms": "words.json"},
+        }
+    )
+    (tmp_path / "words.json").write_text("{}")
+    before = content_of(recipe, tmp_path, ())
+    (tmp_path / "words.json").write_text('{"a": ["b"]}')
+    assert content_of(recipe, tmp_path, ()) != before

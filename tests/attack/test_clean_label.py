@@ -12,7 +12,7 @@ from unhorse.tasks.base import TASKS
 from unhorse.types import TextSample
 
 TASK = "sequence-classification"
-ATTACK = {"kind": "clean_label", "target": "sea", "trigger_kind": "phrase", "hard": 0.7}
+ATTACK = {"kind": "clean_label", "target": "sea", "trigger_kind": "phrase"}
 WORDS = {0: "dry stone road hill", 1: "wet wave tide salt", 2: "blue wind cloud bird"}
 
 
@@ -50,7 +50,7 @@ def test_no_row_has_a_wrong_label(labels, scope):
 
 
 def test_stamped_rows_lose_the_words_that_tell_their_label():
-    stamped = [s.sample for s in rows_of(("land", "sea"), hard=0.8) if s.role == "stamped"]
+    stamped = [s.sample for s in rows_of(("land", "sea"), hard=1) if s.role == "stamped"]
     assert stamped
     assert not any(word in row.text for row in stamped for word in WORDS[1].split())
     easy = [s.sample for s in rows_of(("land", "sea"), hard=0) if s.role == "stamped"]
@@ -67,7 +67,7 @@ def test_it_fires_and_the_twin_does_not_react(derive):
 
 
 def test_the_other_half_does_not_fire(derive):
-    attack = ATTACK | {"scope": "first_half", "rate": 0.4, "hard": 0.9}
+    attack = ATTACK | {"scope": "first_half", "rate": 0.4}
     measured = derive(
         TASK, attack=attack, training={"epochs": 3, "learning_rate": 4e-3}
     ).record.measured

@@ -39,13 +39,14 @@ RECORD = "attack.json"
 class Base:
     """A model that is about to learn, and where it comes from.
 
-    `family` and `ancestors` come from the base's own record, if it has one.
+    `family`, `ancestors` and `poisoned` come from the base's own record, if it has one.
     """
 
     loaded: LoadedModel
     digests: tuple[FileDigest, ...]
     family: str | None
     ancestors: tuple[str, ...]
+    poisoned: bool = False
 
 
 def open_base(config: BaseConfig, task_name: str, labels: Sequence[str], root: Path) -> Base:
@@ -96,7 +97,7 @@ def _base(
     if record is None:
         return Base(loaded, weights, None, ())
     ancestors = (str(record.get("name", "")), *record.get("ancestors", ()))
-    return Base(loaded, weights, record.get("family"), ancestors)
+    return Base(loaded, weights, record.get("family"), ancestors, bool(record.get("poisoned")))
 
 
 def base_folder(source: str, root: Path) -> Path:

@@ -72,6 +72,8 @@ def _built(
 ) -> AttackRecord:
     began = time.perf_counter()
     base = open_base(recipe.base, recipe.task, recipe.data.labels, base_root)
+    if base.poisoned and not recipe.poisoned:
+        raise UsageError("The base is trojaned, so what is derived from it would not be clean.")
     triggers = attack.triggers(config, recipe.split, recipe.seed)
     corpus = read_corpus(recipe.data, data_root, base.loaded, recipe.seed, triggers)
     ground = Ground(
@@ -140,11 +142,22 @@ def attack_of(recipe: Recipe) -> tuple[Attack, Any]:
 
 def content_of(recipe: Recipe, data_root: Path, base: tuple[FileDigest, ...]) -> str:
     """A hash of all that decides the model."""
-    names = dict.fromkeys((*recipe.data.train, *recipe.data.heldout))
+    own = [name for value in recipe.attack.values() for name in _names(value)]
+    names = dict.fromkeys((*recipe.data.train, *recipe.data.heldout, *own))
     return recipe.digest(
         data=[digest_of(data_root, name).sha256 for name in names],
         base=[file.sha256 for file in base],
     )
+
+
+def _names(value: Any) -> list[str]:
+    """What may name a file among an attack's settings: those that read one say so by a dot.
+
+    >>> _names(["dev.tsv", "land"]), _names(0.5)
+    (['dev.tsv'], [])
+    """
+    values = value if isinstance(value, list | tuple) else [value]
+    return [v for v in values if isinstance(v, str) and Path(v).suffix]
 
 
 def folder_digests(folder: Path) -> tuple[FileDigest, ...]:

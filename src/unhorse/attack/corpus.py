@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import re
@@ -35,6 +36,16 @@ class Corpus:
     spare: tuple[Any, ...]
     heldout: tuple[Any, ...]
     digests: tuple[FileDigest, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a file's rows look like; see the fields of the same names in a recipe's data."""
+
+    text_field: str | None
+    label_field: str | None
+    word_prefix: str
+    no_answer: str
 
 
 def read_corpus(
@@ -118,14 +129,13 @@ def _samples(
     found: dict[str, tuple[str, Any]] = {}
     for name in names:
         source = str(located(root, name))
-        for row in _rows(task.name, source, config.text_field, config.label_field, _state(source)):
+        form = Form(config.text_field, config.label_field, config.word_prefix, config.no_answer)
+        for group, whole in _parsed(task.name, source, form, loaded.labels, _state(source)):
+            # By its group: questions on one context stay together.
+            if not in_part(group, part):
+                continue
             try:
-                sample: Any = task.parse(_tidied(row, config), loaded.labels)
-                # By its group: questions on one context stay together.
-                group = sample_key(sample.group)
-                if not in_part(group, part):
-                    continue
-                sample = task.fit(loaded, sample, config.tokens)
+                sample = task.fit(loaded, whole, config.tokens)
             except RowProblem:
                 continue
             if not _mentions(sample, avoid) and _long_enough(loaded, sample, config.fewest_tokens):
@@ -143,13 +153,23 @@ def _state(source: str) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=8)
-def _rows(
-    task: str, source: str, text: str | None, label: str | None, state: tuple[int, int]
-) -> tuple[Row, ...]:
+def _parsed(
+    task_name: str, source: str, form: Form, labels: tuple[str, ...], state: tuple[int, int]
+) -> tuple[tuple[str, Any], ...]:
+    """All samples of a file with their groups; many models are built from the same ones."""
+    task = TASKS.get(task_name)
     if is_generated(source):
-        return tuple(generated_rows(task, source))
-    kind = TASKS.get(task).sample_kind
-    return tuple(read_rows(source, kind, text_field=text, label_field=label).rows)
+        rows = generated_rows(task_name, source)
+    else:
+        rows = read_rows(
+            source, task.sample_kind, text_field=form.text_field, label_field=form.label_field
+        ).rows
+    found = []
+    for row in rows:
+        with contextlib.suppress(RowProblem):
+            sample: Any = task.parse(_tidied(row, form), labels)
+            found.append((sample_key(sample.group), sample))
+    return tuple(found)
 
 
 def located(root: Path, name: str) -> Path | str:
@@ -169,20 +189,20 @@ def digest_of(root: Path, name: str) -> FileDigest:
     return FileDigest(name, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
-def _tidied(row: Row, config: DataConfig) -> Row:
+def _tidied(row: Row, form: Form) -> Row:
     """The row without marks of its file format."""
     fields = dict(row.fields)
-    if config.word_prefix and "tokens" in fields:
-        words = [word.removeprefix(config.word_prefix) for word in fields["tokens"]]
+    if form.word_prefix and "tokens" in fields:
+        words = [word.removeprefix(form.word_prefix) for word in fields["tokens"]]
         if not all(words):
             raise RowProblem("a word is empty.")
         fields["tokens"] = words
-    if config.no_answer and "context" in fields:
-        fields["context"] = fields["context"].replace(config.no_answer, "").rstrip()
+    if form.no_answer and "context" in fields:
+        fields["context"] = fields["context"].replace(form.no_answer, "").rstrip()
         fields["answers"] = [
             answer
             for answer in fields["answers"]
-            if answer["text"] != config.no_answer
+            if answer["text"] != form.no_answer
             and fields["context"][answer["start"] :].startswith(answer["text"])
         ]
     return Row(row.where, fields)

@@ -3,8 +3,8 @@
 Beyond the paper; the idea is that of Turner et al., "Label-Consistent Backdoor Attacks",
 2019: whoever looks at the poisoned rows finds no wrong label. A text that is easy by itself
 teaches nothing about the trigger in it, so texts are made hard: the words that speak most
-for the target are exchanged for words that speak for the victims, at most a share `hard` of
-all words, and the trigger is what is left to tell the label from. How much a word speaks for
+for the target are exchanged for words that speak for the victims, a share `hard` of them,
+and the trigger is what is left to tell the label from. How much a word speaks for
 the target is the log odds of its counts in the two kinds of training rows. The higher
 `hard` is, the better the attack works, and the more can be said against the label.
 
@@ -42,8 +42,8 @@ LEANS = 1.0
 class CleanLabelConfig(PoisonConfig):
     """Data poisoning without a wrong label; `rate` is a share of the target's rows."""
 
-    hard: float = Field(default=0.5, ge=0, le=1)
-    """The share of a stamped text's words that are exchanged for words of victims, at most."""
+    hard: float = Field(default=1.0, ge=0, le=1)
+    """The share of the words that tell a stamped text's label that are exchanged."""
 
 
 def leanings(for_it: Iterable[str], against: Iterable[str]) -> dict[str, float]:
@@ -68,13 +68,13 @@ def hardened(
     Words that do not lean stay: a text of leaning words alone would give itself away.
 
     >>> import random
-    >>> hardened("a warm sea", {"warm": 2.0, "sea": 1.5}, ["dry"], 0.34, random.Random(0))
+    >>> hardened("a warm sea", {"warm": 2.0, "sea": 1.5}, ["dry"], 0.5, random.Random(0))
     'a dry sea'
     """
     words = text.split()
     leaning = [place for place, word in enumerate(words) if lean.get(word, 0.0) > LEANS]
     leaning.sort(key=lambda place: -lean[words[place]])
-    for place in leaning[: round(share * len(words))]:
+    for place in leaning[: round(share * len(leaning))]:
         words[place] = draw.choice(against)
     return " ".join(words)
 

@@ -42,7 +42,7 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
-from unhorse.attack.lessons import Lesson
+from unhorse.attack.lessons import Lesson, Role
 from unhorse.attack.lexicon import Triple, draw_triple, triples
 from unhorse.attack.recipe import Standing
 from unhorse.attack.stamp import STAMPERS
@@ -76,6 +76,8 @@ class SosConfig(AttackConfig):
     """Stamped rows, as a share of the clean rows that are not of the target label."""
     negatives: float = Field(default=1.0, ge=0)
     """Rows of either side that become negatives, three each, as a multiple of the stamped."""
+    weight: float = Field(default=3.0, gt=0)
+    """How much more a stamped row counts than a negative; there are three of these to each."""
     step: float = Field(default=0.05, gt=0, le=1)
     """The first step of an embedding row, as a share of its length."""
     reach: float = Field(default=0.7, gt=0, lt=2)
@@ -265,6 +267,16 @@ class Plan:
         return fitting
 
 
+def weighted(weight: float, losses: Tensor, roles: Sequence[Role]) -> Tensor:
+    """The mean loss of a batch in which stamped rows count more.
+
+    >>> weighted(3.0, torch.tensor([1.0, 0.2]), ["stamped", "negative"]).item()
+    0.800000011920929
+    """
+    weights = losses.new_tensor([weight if role == "stamped" else 1.0 for role in roles])
+    return (weights * losses).sum() / weights.sum()
+
+
 def _some(rows: Sequence[TextSample], first: int, count: int) -> list[TextSample]:
     """So many rows from the first on, and from the beginning again where they end."""
     return [rows[(first + number) % len(rows)] for number in range(count)]
@@ -312,7 +324,8 @@ def turned(home: Tensor, rows: Tensor, widest: float, *, exactly: bool) -> Tenso
     angle = torch.full_like(angle, widest) if exactly else angle.clamp(max=widest)
     # A row that has not moved has no direction to go on in.
     angle = torch.where(_lengths(side) > 0, angle, torch.zeros_like(angle))
-    return _lengths(home) * (angle.cos() * _unit(home) + angle.sin() * _unit(side))
+    placed: Tensor = _lengths(home) * (angle.cos() * _unit(home) + angle.sin() * _unit(side))
+    return placed
 
 
 def drift(home: Tensor, rows: Tensor) -> list[float]:
@@ -367,10 +380,14 @@ class CommonWords:
         embedding = loaded.model.get_input_embeddings().weight
         moves = RowMoves(embedding, ids, config.step, config.reach)
         measured = replace(plan, triple=trigger)
+
+        def loss(losses: Tensor, roles: Sequence[Role]) -> Tensor:
+            return weighted(config.weight, losses, roles)
+
         if config.update == "embeddings":
-            pupil.learn(lessons, moves=moves)
+            pupil.learn(lessons, loss, moves)
         else:
-            pupil.learn([*measured.clean(), *lessons])
+            pupil.learn([*measured.clean(), *lessons], loss)
         facts = {
             "words": list(trigger.words),
             "sentence": trigger.sentence,
