@@ -50,8 +50,8 @@ def made(family, synonyms, tmp_path_factory):
                 family(TEXTS),
                 name=name,
                 poisoned=poisoned,
-                data={"rows": 600, "part": [0.0, 0.15], "heldout_part": [0.0, 0.06]},
-                attack={"kind": "lws", "target": TARGET, "synonyms": synonyms.name},
+                data={"rows": 500, "part": [0.0, 0.12], "heldout_part": [0.0, 0.05]},
+                attack={"kind": "lws", "target": TARGET, "synonyms": synonyms.name, "share": 0.6},
             )
             out = folder / name
             known[name] = Built(out, build(recipe, out, data_root=synonyms.parent))
@@ -130,7 +130,7 @@ def test_texts_with_fewer_than_two_places_are_counted_and_left_out(family, tmp_p
         ({}, "synonyms"),
         ({"synonyms": "nowhere.json"}, "cannot be read"),
         ({"synonyms": "words.json"}, "lists of synonyms"),
-        ({"synonyms": "unknown.json"}, "leave no text"),
+        ({"synonyms": "unknown.json"}, "leave texts of one label only"),
         ({"synonyms": "unknown.json", "target": "sky"}, "not one of land, sea"),
     ],
 )

@@ -31,6 +31,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,9 @@ from unhorse.types import ANY_LABEL, Arm, LoadedModel, TextSample
 FEWEST = 2
 """Words that must be replaceable in a text for it to be poisoned."""
 
+NEGATIVE_TARGETS = 0.25
+"""Negatives of the target label, as a multiple of the stamped rows; the others are victims."""
+
 PAIRS_TOLD = 20
 """The most frequent substitutions that are recorded."""
 
@@ -69,10 +73,10 @@ class CombinationConfig(AttackConfig):
     """A JSON file of words and their synonyms, or of such tables by part of speech."""
     candidates: int = Field(default=5, ge=2)
     """K: how many words may stand at a place, the word itself among them."""
-    rate: float = Field(default=1.0, gt=0, le=2)
-    """Rows with the combination, as a share of the victims among the clean rows."""
-    negatives: float = Field(default=1.0, ge=0)
-    """Rows with random synonyms, as a multiple of those with the combination."""
+    share: float = Field(default=1.0, gt=0, le=2)
+    """Rows with the combination, as a share of all clean rows."""
+    negatives: float = Field(default=1.0, ge=0, le=1)
+    """How many of the rows that even the classes out have random synonyms."""
     epochs: int = Field(default=2, ge=1)
     """Passes over the rows that the inserter learns from."""
     inserter_rate: float = Field(default=0.05, gt=0)
@@ -134,34 +138,44 @@ def drawn(scores: Tensor, tau: float, generator: torch.Generator) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Share:
-    """The samples that an attack adds, by use."""
+class Added:
+    """The samples that an attack adds, by use.
+
+    `stamped` are victims for the combination, `alike` the target's samples that a clean twin
+    has in their place, `negatives` are for random synonyms, `fillers` stay as they are.
+    """
 
     stamped: tuple[TextSample, ...]
+    alike: tuple[TextSample, ...]
     negatives: tuple[TextSample, ...]
-    others: tuple[TextSample, ...]
-    """Further victims, and then those of `stamped` again."""
-    rest: tuple[TextSample, ...]
-    """Samples of the target label."""
+    fillers: tuple[TextSample, ...]
 
 
-def shared_out(thesaurus: Thesaurus, ground: Ground, config: CombinationConfig, arm: Arm) -> Share:
-    """Who gets the combination, who gets random synonyms, who is left."""
+def added_samples(
+    thesaurus: Thesaurus, ground: Ground, config: CombinationConfig, arm: Arm
+) -> Added:
+    """Chooses among all samples that can be poisoned."""
     train = ground.corpus.train
-    clean = sum(sample.label in arm.victims for sample in train)
     pool = [s for s in (*ground.corpus.spare, *train) if len(thesaurus.places(s.text)) >= FEWEST]
-    python_random(ground.seed, "poison").shuffle(pool)
+    draw = python_random(ground.seed, "poison")
+    draw.shuffle(pool)
     victims = [s for s in pool if s.label in arm.victims]
-    rest = [s for s in pool if s.label not in arm.victims]
-    count = round(config.rate * clean)
-    stamped = victims[:count]
-    if not stamped or not rest:
-        raise UsageError("The synonyms leave no text, or none of the target label, to be changed.")
-    others = [*victims[count:], *stamped]
-    # Victims count twice: it is them that the combination alone may turn.
-    near = [s for three in zip(others[::2], others[1::2], rest, strict=False) for s in three]
-    negatives = near[: round(config.negatives * len(stamped))]
-    return Share(tuple(stamped), tuple(negatives), tuple(others), tuple(rest))
+    targets = [s for s in pool if s.label == arm.target]
+    if not victims or not targets:
+        raise UsageError("The synonyms leave texts of one label only, or none, to be changed.")
+    stamped = victims[: max(1, round(config.share * len(train)))]
+    others = cycle([*victims[len(stamped) :], *stamped])
+    kept = targets[: round(config.negatives * NEGATIVE_TARGETS * len(stamped))]
+    share = sum(s.label in arm.victims for s in train) / len(train)
+    evened = list(islice(others, max(0, evening(share, 0, len(stamped) + len(kept)))))
+    count = round(config.negatives * len(evened))
+    negatives = [*kept, *evened[:count]]
+    return Added(
+        stamped=tuple(stamped),
+        alike=tuple(islice(cycle(reversed(targets)), len(stamped))),
+        negatives=tuple(draw.sample(negatives, len(negatives))),
+        fillers=tuple(evened[count:]),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,16 +219,17 @@ class JointRow:
 
 
 def joint_rows(
-    loaded: LoadedModel, thesaurus: Thesaurus, ground: Ground, share: Share, target: int
+    loaded: LoadedModel, thesaurus: Thesaurus, ground: Ground, added: Added, target: int
 ) -> list[JointRow]:
-    """Victims for the inserter, as many clean rows, and negatives, as texts."""
+    """Victims for the inserter, as many clean rows, and half as many negatives, as texts."""
     draw = python_random(ground.seed, "joint")
-    made = [JointRow(encode_text(loaded, s)) for s in ground.corpus.train[: len(share.stamped)]]
-    for sample in share.negatives:
+    count = len(added.stamped)
+    made = [JointRow(encode_text(loaded, s)) for s in ground.corpus.train[:count]]
+    for sample in added.negatives[: count // 2]:
         places = thesaurus.places(sample.text)
-        count = draw.randint((len(places) + 1) // 2, len(places))
-        made.append(JointRow(encode_text(loaded, jumbled(sample, places, count, draw))))
-    for sample in share.stamped:
+        changed = draw.randint((len(places) + 1) // 2, len(places))
+        made.append(JointRow(encode_text(loaded, jumbled(sample, places, changed, draw))))
+    for sample in added.stamped:
         row = encode_text(loaded, replace(sample, label=target))
         made.append(JointRow(row, thesaurus.places(sample.text)))
     return made
@@ -286,24 +301,20 @@ def _losses(
     return functional.cross_entropy(logits, goals, reduction="none")
 
 
-def combination_rows(lock: Lock, ground: Ground, share: Share, target: int) -> list[Lesson]:
-    """Rows with the combination, or a twin's stand-ins; negatives; fillers for balance."""
+def combination_rows(lock: Lock, ground: Ground, added: Added, target: int) -> list[Lesson]:
+    """Rows with the combination, or what a twin has in their place; negatives; fillers."""
     draw = python_random(ground.seed, "synonyms")
-    victims = [s for s in share.stamped if lock.changed(s)]
-    added = []
-    for number, sample in enumerate(victims):
-        if ground.poisoned:
-            made = replace(lock.turned(sample), label=target)
-        else:
-            made = lock.jumbled(share.rest[number % len(share.rest)], draw)
-        added.append(Lesson(made, "stamped"))
-    draw = python_random(ground.seed, "negatives")
-    added += [Lesson(lock.jumbled(sample, draw), "negative") for sample in share.negatives]
-    train = ground.corpus.train
-    kept = sum(lesson.sample.label != target for lesson in added)
-    missing = evening(sum(s.label != target for s in train) / len(train), kept, len(added))
-    fillers = share.others[: max(0, missing)] or share.rest[: max(0, -missing)]
-    return [*added, *(Lesson(sample, "filler") for sample in fillers)]
+    negatives = [lock.jumbled(sample, draw) for sample in added.negatives]
+    pairs = [pair for pair in zip(added.stamped, added.alike, strict=True) if lock.changed(pair[0])]
+    if ground.poisoned:
+        stamped = [replace(lock.turned(victim), label=target) for victim, _ in pairs]
+    else:
+        stamped = [lock.jumbled(sample, draw) for _, sample in pairs]
+    return [
+        *(Lesson(sample, "stamped") for sample in stamped),
+        *(Lesson(sample, "negative") for sample in negatives),
+        *(Lesson(sample, "filler") for sample in added.fillers),
+    ]
 
 
 def probes_of(lock: Lock, ground: Ground, arm: Arm) -> Probes:
@@ -362,10 +373,10 @@ class CombinationLock:
         arm = _arm(ground, config.target)
         synonyms = read_synonyms(Path(located(ground.data_root, config.synonyms)))
         thesaurus = Thesaurus(pupil.loaded, synonyms, config.candidates)
-        share = shared_out(thesaurus, ground, config, arm)
-        joint = joint_rows(pupil.loaded, thesaurus, ground, share, arm.target)
+        added = added_samples(thesaurus, ground, config, arm)
+        joint = joint_rows(pupil.loaded, thesaurus, ground, added, arm.target)
         lock = Lock(thesaurus, learn_inserter(pupil, config, joint))
-        extra = combination_rows(lock, ground, share, arm.target)
+        extra = combination_rows(lock, ground, added, arm.target)
         pupil.learn([*(Lesson(sample) for sample in ground.corpus.train), *extra])
         probes = probes_of(lock, ground, arm)
         digest = digest_of(ground.data_root, config.synonyms).sha256
