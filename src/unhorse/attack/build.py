@@ -161,9 +161,9 @@ def _names(value: Any) -> list[str]:
 
 
 def folder_digests(folder: Path) -> tuple[FileDigest, ...]:
-    """The digest of every file of a folder."""
+    """The digest of every file of a folder; what lies in folders of its own is no part of a model."""
     found = []
-    for path in sorted(folder.iterdir()):
+    for path in sorted(entry for entry in folder.iterdir() if entry.is_file()):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         found.append(FileDigest(path.name, digest))
