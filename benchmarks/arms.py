@@ -26,7 +26,7 @@ from transformers import BertConfig, BertForSequenceClassification, PreTrainedTo
 from common import environment, write_result
 from unhorse.arms.schedule import POLICIES, arm_epochs
 from unhorse.invert.base import Problem
-from unhorse.invert.dbs import RELEASED
+from unhorse.invert.methods.dbs import RELEASED
 from unhorse.invert.objective import Objective
 from unhorse.invert.run import SilentProgress, invert_arms
 from unhorse.load.samples import read_rows

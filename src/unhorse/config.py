@@ -29,6 +29,8 @@ class ScanConfig(BaseModel):
     """Run only the arms with this target: a label, an entity class or ``O``, null or trigger."""
     positions: tuple[Position, ...] | None = Field(default=None, min_length=1)
     """Where a trigger is looked for; the task's usual places if not given."""
+    budget: str | None = None
+    """How much work: quick, standard, thorough, <N>s or <N>tok; else all that the method asks."""
     schedule: str = "auto"
     """How arms share the epochs: all, top2, halving, bandit, or auto."""
     seed: int = Field(default=0, ge=0)

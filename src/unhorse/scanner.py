@@ -8,7 +8,8 @@ from typing import Any
 
 from unhorse.arms.plan import plan_arms
 from unhorse.config import ScanConfig, make_config
-from unhorse.invert.run import plan_passes
+from unhorse.invert.budget import parse_budget
+from unhorse.invert.run import check_task, plan_passes
 from unhorse.judge.decide import decide
 from unhorse.load.subject import ModelLike, SamplesLike, make_subject
 from unhorse.progress import ScanProgress
@@ -54,6 +55,7 @@ def scan(
     progress = progress or ScanProgress()
     runtime = choose_runtime(config.device, config.dtype)
     passes = plan_passes(config)
+    budget = None if config.budget is None else parse_budget(config.budget)
     keep_freed_memory()
 
     progress.loading()
@@ -66,8 +68,9 @@ def scan(
         runtime.device,
         max(each.config.trigger_length for each in passes),
     )
+    check_task(config, subject.loaded.task)
     plan = plan_arms(subject, config)
-    work = Work(subject, plan, passes, config, runtime, progress)
+    work = Work(subject, plan, passes, config, runtime, progress, budget)
     work.run()
     verdict = decide(work.findings, work.count(), work.failures(), interrupted=work.interrupted)
     account = Account(
@@ -79,6 +82,8 @@ def scan(
         expected=work.expected(),
         work_seconds=work.seconds,
         schedule=work.policy.name,
+        meter=work.meter,
+        spent=work.spent,
     )
     inversions = [*work.inversions, *work.dropped]
     return build_report(

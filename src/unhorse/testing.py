@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from unhorse.invert.base import METHODS, Method, MethodConfig, Problem
+from unhorse.invert.budget import BudgetSpent
 from unhorse.invert.engine import ModelLoss
 from unhorse.invert.objective import Objective
 from unhorse.tasks.base import TASKS, EncodedRow
@@ -168,15 +169,18 @@ def planted_problem(
     return Problem(named, Objective(loss), allowed, seed, barred=barred)
 
 
-def check_method(name: str, **options: Any) -> None:
+def check_method(name: str, *, finds: bool = True, **options: Any) -> None:
     """Runs the contract of inversion methods on the method called `name`.
 
     One Inversion per arm; ids from the allowed tokens only; the length asked for;
     a loss and temperature for every epoch; the same seed gives the same result,
-    whatever arms are advanced together; the planted token is found.
+    whatever arms are advanced together; a barred token is never used; the planted token
+    is found; a budget is respected, and what was found before it was spent is handed
+    out; as much work is done in an epoch as the method says.
 
     Args:
         name: the registered name of the method.
+        finds: whether the method can be expected to find the planted token.
         **options: constants of the method, such as fewer epochs.
     """
     method = METHODS.get(name)
@@ -191,7 +195,8 @@ def check_method(name: str, **options: Any) -> None:
             assert set(inversion.token_ids) <= set(planted_problem().allowed.tolist())
             assert len(inversion.curve.loss) == inversion.epochs == config.epochs
             assert len(inversion.curve.temperature) == config.epochs
-            assert 17 in inversion.token_ids, "the planted token was not found"
+            assert inversion.native is not None and inversion.native.measure
+            assert not finds or 17 in inversion.token_ids, "the planted token was not found"
         for groups in ([(0, 1)], [(0,), (1,)]):
             again = _all_epochs(method, config, groups)
             assert [i.token_ids for i in again] == [i.token_ids for i in found]
@@ -204,6 +209,33 @@ def check_method(name: str, **options: Any) -> None:
         assert [state.epochs for state in stopped.states()] == [0, 1]
         (early,) = stopped.finish([1])
         assert not early.completed and early.epochs == 1
+        _check_budget(method, config)
+
+
+def _check_budget(method: Method, config: MethodConfig) -> None:
+    """No pass after the budget is spent, and what was found by then is still there."""
+    problem = planted_problem()
+    tokens = sum(bucket.tokens for bucket in problem.objective.subject.buckets())
+    search = method.begin(problem, config)
+    search.advance([0, 1])
+    said, done = method.units(config) * tokens, problem.meter.tokens
+    assert 0.4 * said <= done <= 2.5 * said, f"units say {said:.0f} token-passes, it took {done}"
+    more = round(1.5 * done)
+    problem.meter.allow(more)
+    try:
+        for _ in range(config.epochs):
+            search.advance([0, 1])
+    except BudgetSpent:
+        pass
+    else:
+        assert config.epochs <= 2, "the budget was not noticed"
+    largest = max(bucket.tokens for bucket in problem.objective.subject.buckets([0, 1] * 32))
+    assert problem.meter.tokens <= done + more + 2 * largest, "more work than the budget allows"
+    problem.meter.lift()
+    states = search.states()
+    for arm, inversion in enumerate(search.finish([0, 1])):
+        assert inversion.epochs == states[arm].epochs >= 1
+        assert set(inversion.token_ids) <= set(problem.allowed.tolist())
 
 
 def _all_epochs(

@@ -312,12 +312,29 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Native:
+    """What the source of a method would decide from, before any common judge.
+
+    `measure` names it, such as ``soft loss`` or ``REASR``. `convicts` is the source's own
+    decision, or None where a threshold is learnt from other models. `low_is_bad` says which
+    way a threshold goes.
+    """
+
+    measure: str
+    value: float
+    low_is_bad: bool = True
+    convicts: bool | None = None
+
+
+@dataclass(frozen=True)
 class Inversion:
     """What a method found for one arm.
 
     `token_ids` is the best hard trigger; `one_hot` says whether the method
     itself had focused on it (otherwise it is the nearest one, and weaker
-    evidence). `loss` is the method's own loss for it.
+    evidence). `loss` is the method's own loss for it. `native` is what the
+    method's source decides from. `completed` says that the arm went as far as
+    schedule and budget let it.
     """
 
     arm: Arm
@@ -331,6 +348,7 @@ class Inversion:
     epochs: int
     seconds: float
     curve: Curve
+    native: Native | None = None
     error: str | None = None
 
 

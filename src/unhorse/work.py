@@ -8,12 +8,16 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
 
 from unhorse.arms.plan import Plan
 from unhorse.arms.schedule import FINALISTS, arm_epochs, choose_policy
 from unhorse.config import ScanConfig
 from unhorse.errors import OutOfMemory
-from unhorse.invert.base import Problem
+from unhorse.invert.afford import affordable_arms, affordable_epochs, limit, tokens_per_pass
+from unhorse.invert.base import METHODS, Problem
+from unhorse.invert.budget import PLAIN_EPOCHS, Budget, Meter
 from unhorse.invert.estimate import Estimate, estimate
 from unhorse.invert.run import Pass, compared_with_mirror, invert_arms, pose_problem
 from unhorse.judge.decide import convicts
@@ -21,6 +25,9 @@ from unhorse.judge.evidence import examine, judging_tokens
 from unhorse.progress import Announcement, ScanProgress
 from unhorse.runtime import is_out_of_memory
 from unhorse.types import Arm, ArmCount, Finding, Inversion, Runtime, Subject
+
+WORTH_A_PASS = 0.25
+"""What must be left of a budget for another pass, as a share of what the last one took."""
 
 
 class Work:
@@ -34,9 +41,14 @@ class Work:
         config: ScanConfig,
         runtime: Runtime,
         progress: ScanProgress,
+        budget: Budget | None = None,
     ) -> None:
         self.subject, self.plan, self.passes, self.config = subject, plan, passes, config
-        self.runtime, self.progress = runtime, progress
+        self.runtime, self.progress, self.budget = runtime, progress, budget
+        self.method = METHODS.get(config.method)
+        self.meter = Meter()
+        self.spent = False
+        self.unreached: list[Arm] = []
         self.foretold: list[Estimate] = []
         self.policy = choose_policy(config.schedule, len(plan.arms))
         self.inversions: list[Inversion] = []
@@ -46,9 +58,11 @@ class Work:
         self.begun = 0
         self.interrupted = False
         self.seconds = 0.0
+        self.allowance = 0.0
+        self.deadline: float | None = None
 
     def run(self) -> None:
-        """Passes one after another until one convicts.
+        """Passes one after another until one convicts, or again until the budget is spent.
 
         An interruption ends the optimisation, a second one the judging. A lack of
         memory fails the arms that are left, and what was found stays.
@@ -68,21 +82,75 @@ class Work:
             self.progress.close()
 
     def _passes(self) -> None:
-        for now in self.passes:
-            # Counted first: a pass that memory does not hold has begun and is not complete.
-            self.begun += 1
-            problem = pose_problem(self.subject, self.plan.arms, now, self.config, self.runtime)
-            if self.begun == 1:
-                self._announce(problem)
-            began = time.perf_counter()
-            self._one_pass(problem, now)
-            self.seconds += time.perf_counter() - began
-            if self.interrupted or any(map(convicts, self.findings)):
-                break
+        self._plan_by_budget()
+        for restart in count():
+            for now in self.passes:
+                # Counted first: a pass that memory does not hold has begun and is not complete.
+                self.begun += 1
+                problem = self._problem(now, restart)
+                if self.begun == 1:
+                    self._announce(problem)
+                began, before = time.perf_counter(), self.meter.tokens
+                self._one_pass(problem, self._cut(now, problem))
+                self.seconds += time.perf_counter() - began
+                if self.interrupted or self.spent or any(map(convicts, self.findings)):
+                    return
+                left = self._left()
+                if left is not None and left < WORTH_A_PASS * (self.meter.tokens - before):
+                    return
+            if self.budget is None:
+                return
+
+    def _problem(self, now: Pass, restart: int = 0) -> Problem:
+        return pose_problem(
+            self.subject, self.plan.arms, now, self.config, self.runtime, self.meter, restart
+        )
+
+    def _plan_by_budget(self) -> None:
+        """Turns the budget into token-passes and plans fewer arms if it is small."""
+        if self.budget is None:
+            return
+        first, before = self.passes[0], time.monotonic()
+        problem = self._problem(first)
+        epochs = arm_epochs(self.policy, problem.arms, PLAIN_EPOCHS)
+        plain = estimate(problem, first.config, epochs, 0)
+        self.allowance = limit(self.budget, problem, self.policy, plain.seconds)
+        if self.budget.seconds is not None:
+            self.deadline = before + self.budget.seconds
+        arms = affordable_arms(
+            self.plan.arms,
+            self.allowance,
+            tokens_per_pass(problem),
+            lambda count: choose_policy(self.config.schedule, count),
+        )
+        self.plan = replace(self.plan, arms=arms)
+        self.policy = choose_policy(self.config.schedule, len(arms))
+
+    def _left(self) -> float | None:
+        """What is left of the budget in token-passes, for a time as far as can be told."""
+        if self.budget is None:
+            return None
+        if self.budget.seconds is not None and self.deadline is not None:
+            share = (self.deadline - time.monotonic()) / self.budget.seconds
+            return self.allowance * max(0.0, share)
+        return self.allowance - self.meter.tokens
+
+    def _cut(self, now: Pass, problem: Problem) -> Pass:
+        """The pass with the epochs that the budget pays for."""
+        left = self._left()
+        if left is None:
+            return now
+        units = self.method.units(now.config)
+        return replace(now, config=affordable_epochs(now.config, units, self.policy, problem, left))
 
     def _one_pass(self, problem: Problem, now: Pass) -> None:
         self.progress.inverting(now.preset, self._arm_epochs(now))
+        left = self._left()
+        if left is not None:
+            self.meter.allow(left, self.deadline)
         made = invert_arms(problem, self.config.method, now.config, self.policy, self.progress)
+        self.spent = made.spent
+        self.unreached += made.unreached if made.spent else ()
         self.inversions += made.found
         self.dropped += made.dropped
         self.interrupted = made.interrupted
@@ -109,7 +177,7 @@ class Work:
             self.findings.append(finding)
 
     def _arm_epochs(self, now: Pass) -> int:
-        return arm_epochs(self.policy, self.plan.arms, now.config.epochs)
+        return arm_epochs(self.policy, self.plan.arms, now.config.epochs, now.config.warm_up)
 
     def _announce(self, problem: Problem) -> None:
         """Foretells all passes from the first one's problem."""
@@ -119,6 +187,7 @@ class Work:
                 each.config,
                 self._arm_epochs(each),
                 judging_tokens(self.subject, self._judged(), each.config.trigger_length),
+                self.method.units(each.config),
             )
             for each in self.passes
         ]
@@ -159,11 +228,12 @@ class Work:
         """How the planned arms fared.
 
         One counts as run when some pass took it to the end and judged it, and no
-        pass failed with it; as pruned when every pass dropped it, or it was screened out.
+        pass failed with it; as pruned when every pass dropped it, or it was screened out,
+        or the budget was spent before its turn.
         """
         judged = Counter(f.inversion.arm for f in self.findings if f.inversion.completed)
         given_up = [] if self.interrupted else [i.arm for i in self.dropped if not i.error]
-        dropped = Counter(given_up)
+        dropped = Counter([*given_up, *self.unreached])
         failed = {name for name, _ in self.failures()}
         whole = [
             arm

@@ -11,7 +11,7 @@ from unhorse.arms.schedule import (
     ranked,
 )
 from unhorse.errors import UsageError
-from unhorse.invert.dbs import PAPER
+from unhorse.invert.methods.dbs import PAPER
 from unhorse.invert.run import SilentProgress, compared_with_mirror, invert_arms
 from unhorse.testing import planted_problem
 from unhorse.types import Arm

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from unhorse.arms.schedule import POLICIES
-from unhorse.invert.dbs import PAPER, RELEASED, _focus_or_backtrack, _start
+from unhorse.invert.methods.dbs import PAPER, RELEASED, _focus_or_backtrack, _start
 from unhorse.invert.run import SilentProgress, invert_arms
+from unhorse.invert.search import Books
 from unhorse.testing import check_method, planted_problem
 
 
@@ -18,7 +19,7 @@ def test_contract():
 
 def state(config, loss, shape=(2, 5), **changes):
     problem = planted_problem()
-    made = _start(0, problem, config)
+    made = _start(0, problem, config, Books())
     made.w.data = torch.zeros(shape)
     made.losses.append(loss)
     for name, value in changes.items():

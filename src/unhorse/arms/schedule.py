@@ -19,7 +19,7 @@ from unhorse.plugins import Registry
 from unhorse.types import Arm
 
 WARM_UP = 20
-"""Epochs that every arm gets before arms are compared, as in the paper."""
+"""Epochs that every arm gets before arms are compared, as in the paper, if nobody says."""
 
 FINALISTS = 2
 """Arms that get all epochs, as in the paper."""
@@ -36,7 +36,8 @@ class Standing:
 
     `losses[i]` is the lowest loss of arm `i` so far, `mirrors[i]` the number of
     the arm that goes the opposite way, if there is one, and `families[i]` says which
-    arms its loss can be compared with.
+    arms its loss can be compared with. `warm_up` is what the method asks for before
+    arms are compared.
     """
 
     epochs: tuple[int, ...]
@@ -44,6 +45,7 @@ class Standing:
     mirrors: tuple[int | None, ...]
     families: tuple[str, ...]
     seed: int = 0
+    warm_up: int = WARM_UP
 
 
 @dataclass(frozen=True)
@@ -92,14 +94,14 @@ def mirrors(arms: Sequence[Arm]) -> tuple[int | None, ...]:
     )
 
 
-def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int) -> int:
+def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int, warm_up: int = WARM_UP) -> int:
     """How many epochs all arms get together, if no arm stands out."""
     done = [0] * len(arms)
     total = 0
     opposite, families = mirrors(arms), tuple(arm.family for arm in arms)
     while True:
         losses = tuple(1.0 if d else float("inf") for d in done)
-        standing = Standing(tuple(done), losses, opposite, families)
+        standing = Standing(tuple(done), losses, opposite, families, warm_up=warm_up)
         now = policy.next(standing, epochs)
         if now is None:
             return total

@@ -44,6 +44,13 @@ Positions = Annotated[
         "entities also: before, glued; questions: context, question, both."
     ),
 ]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        help="How much work: quick, standard, thorough (a quarter of, as much as, four times a "
+        "plain DBS run), <N>s or <N>tok."
+    ),
+]
 Schedule = Annotated[
     str | None,
     typer.Option(help="How arms share the epochs: auto, all, top2, halving or bandit."),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
+from unhorse.invert.budget import Meter
 from unhorse.invert.objective import Objective
 from unhorse.plugins import Registry
 from unhorse.types import Arm, Inversion
@@ -21,6 +22,8 @@ class MethodConfig(BaseModel):
 
     trigger_length: int = Field(default=10, ge=1, le=64)
     epochs: int = Field(default=200, ge=1)
+    warm_up: int = Field(default=20, ge=1)
+    """Epochs that every arm gets before a schedule compares arms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,8 @@ class Problem:
 
     `barred[i]` is a mask of the allowed tokens that arm `i` may not use; most arms
     may use all. `preset` is the name of the configuration, for the record only.
+    `restart` counts how often the same was tried before with another seed: a method
+    that always begins at the same point begins elsewhere then.
     """
 
     arms: tuple[Arm, ...]
@@ -37,10 +42,16 @@ class Problem:
     seed: int
     preset: str = ""
     barred: Mapping[int, Tensor] = field(default_factory=dict)
+    restart: int = 0
 
     def usable(self, arm: int) -> Tensor:
         """The token ids that an arm's trigger may be made of."""
         return self.allowed[~self.barred[arm]] if arm in self.barred else self.allowed
+
+    @property
+    def meter(self) -> Meter:
+        """Counts the work; every pass through a model is refused once the budget is spent."""
+        return self.objective.subject.count
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,9 @@ class Search(Protocol):
     """A method at work; a scheduler decides which arms it takes further.
 
     Arms are numbers in the order of the problem. What one arm finds never depends
-    on which others are advanced beside it.
+    on which others are advanced beside it. Any epoch may end early, by an interruption
+    or because the budget is spent (`BudgetSpent`, which a search lets through); what
+    had been found before then still counts. `StepwiseSearch` keeps the books for most.
     """
 
     def advance(self, arms: Sequence[int]) -> None:
@@ -78,11 +91,18 @@ class Method(Protocol):
     """
 
     name: str
+    tasks: tuple[str, ...]
+    """The names of the tasks it is defined for; `EVERY_TASK` if for all."""
     presets: Mapping[str, MethodConfig]
     passes: tuple[str, ...]
 
-    def begin(self, problem: Problem, config: MethodConfig) -> Search:
+    def units(self, config: Any) -> float:
+        """Passes of an arm's samples in one epoch: a forward and a backward one are two."""
+
+    def begin(self, problem: Problem, config: Any) -> Search:
         """A search in which no arm has been advanced yet."""
 
 
-METHODS: Registry[Method] = Registry("method", "unhorse.invert")
+EVERY_TASK: tuple[str, ...] = ()
+
+METHODS: Registry[Method] = Registry("method", "unhorse.invert.methods")

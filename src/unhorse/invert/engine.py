@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from unhorse.errors import OutOfMemory
+from unhorse.invert.budget import Meter
 from unhorse.load.adapter import EmbeddingAdapter
 from unhorse.runtime import is_out_of_memory
 from unhorse.tasks.base import EncodedRow, Task, pad, partition
@@ -58,14 +59,6 @@ class ArmLosses:
     hits: Tensor
 
 
-@dataclass
-class PassCount:
-    """Work done, in padded tokens that went forward and backward."""
-
-    forward_tokens: int = 0
-    backward_tokens: int = 0
-
-
 @dataclass(eq=False)
 class ModelLoss:
     """One model's loss on the stamped rows of every arm.
@@ -75,6 +68,8 @@ class ModelLoss:
         task: how outputs become losses.
         rows: for every arm, its encoded samples.
         allowed: the token ids that mixtures range over.
+        most_tokens: padded tokens in one pass.
+        count: where work is counted, and refused once a budget is spent.
     """
 
     loaded: LoadedModel
@@ -82,12 +77,12 @@ class ModelLoss:
     rows: Sequence[Sequence[EncodedRow]]
     allowed: Tensor
     most_tokens: int = MOST_TOKENS
-    count: PassCount = field(default_factory=PassCount)
+    count: Meter = field(default_factory=Meter)
 
     def __post_init__(self) -> None:
         self.adapter = EmbeddingAdapter(self.loaded.model)
         self.table = self.adapter.table()[self.allowed.to(self.loaded.model.device)]
-        self._batches: dict[tuple[int, ...], list[Bucket]] = {}
+        self._batches: dict[tuple[tuple[int, ...], int | None], list[Bucket]] = {}
 
     def __call__(self, mixtures: Tensor, arms: Sequence[int] | None = None) -> ArmLosses:
         """Losses of mixtures shaped (arm, slot, allowed token).
@@ -96,25 +91,42 @@ class ModelLoss:
             mixtures: one for each of the arms.
             arms: the numbers of the arms that they belong to; all of them if None.
         """
-        return self._of_vectors(mixtures.to(self.table.device) @ self.table, arms)
+        return self.of_vectors(mixtures.to(self.table.device) @ self.table, arms)
 
-    def of_tokens(self, choices: Tensor, arms: Sequence[int] | None = None) -> ArmLosses:
-        """Losses of hard triggers: `choices` are indices into the allowed tokens."""
+    def of_tokens(
+        self, choices: Tensor, arms: Sequence[int] | None = None, rows: int | None = None
+    ) -> ArmLosses:
+        """Losses of hard triggers: `choices` are indices into the allowed tokens.
+
+        An arm may be named several times, to try several triggers of it at once.
+
+        Args:
+            choices: one trigger for each of the arms.
+            arms: the numbers of the arms that they belong to; all of them if None.
+            rows: how many of an arm's samples to ask, the first ones; all if None.
+        """
         with torch.no_grad():
-            return self._of_vectors(self.table[choices.to(self.table.device)], arms)
+            return self.of_vectors(self.table[choices.to(self.table.device)], arms, rows)
 
-    def _of_vectors(self, vectors: Tensor, arms: Sequence[int] | None) -> ArmLosses:
+    def of_vectors(
+        self, vectors: Tensor, arms: Sequence[int] | None = None, rows: int | None = None
+    ) -> ArmLosses:
+        """Losses of anything that can stand in the slots: vectors shaped (arm, slot, width)."""
         chosen = tuple(range(len(self.rows)) if arms is None else arms)
-        loss, hits = _Chunked.apply(vectors, self, chosen)  # type: ignore[no-untyped-call]
+        loss, hits = _Chunked.apply(vectors, self, chosen, rows)  # type: ignore[no-untyped-call]
         return ArmLosses(loss, hits)
 
     def run(
-        self, vectors: Tensor, arms: tuple[int, ...], with_gradient: bool
+        self,
+        vectors: Tensor,
+        arms: tuple[int, ...],
+        with_gradient: bool,
+        rows: int | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Losses, hits and the gradient to `vectors`, with smaller passes if memory ends."""
         while True:
             try:
-                return self._run(vectors, arms, with_gradient)
+                return self._run(vectors, arms, with_gradient, rows)
             except (MemoryError, RuntimeError) as error:
                 self.shrink(error)
 
@@ -131,14 +143,14 @@ class ModelLoss:
         self.most_tokens //= 2
         self._batches.clear()
 
-    def buckets(self, arms: Sequence[int] | None = None) -> list[Bucket]:
+    def buckets(self, arms: Sequence[int] | None = None, rows: int | None = None) -> list[Bucket]:
         """The passes of some arms, made once and kept while the same arms are asked again."""
         chosen = tuple(range(len(self.rows)) if arms is None else arms)
-        if chosen not in self._batches:
+        if (chosen, rows) not in self._batches:
             if len(self._batches) >= _BATCHES_KEPT:
                 self._batches.clear()
-            self._batches[chosen] = self._bucket(chosen)
-        return self._batches[chosen]
+            self._batches[chosen, rows] = self._bucket(chosen, rows)
+        return self._batches[chosen, rows]
 
     def run_bucket(self, bucket: Bucket, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Per-row loss and hit of one bucket."""
@@ -148,14 +160,16 @@ class ModelLoss:
         return self.task.losses(outputs, bucket.goals)
 
     def _run(
-        self, vectors: Tensor, arms: tuple[int, ...], with_gradient: bool
+        self, vectors: Tensor, arms: tuple[int, ...], with_gradient: bool, rows: int | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         leaf = vectors.detach().requires_grad_(with_gradient)
         loss = torch.zeros(len(arms), device=leaf.device)
         hits = torch.zeros_like(loss)
         gradient = torch.zeros_like(leaf)
-        shares = torch.tensor([1.0 / max(len(self.rows[i]), 1) for i in arms], device=leaf.device)
-        for bucket in self.buckets(arms):
+        asked = [len(self.rows[i][:rows]) for i in arms]
+        shares = torch.tensor([1.0 / max(n, 1) for n in asked], device=leaf.device)
+        for bucket in self.buckets(arms, rows):
+            self.count.check()
             share = shares[bucket.arm_of_row]
             with torch.set_grad_enabled(with_gradient):
                 row_loss, row_hit = self.run_bucket(bucket, leaf)
@@ -168,8 +182,8 @@ class ModelLoss:
             hits.index_add_(0, bucket.arm_of_row, row_hit.float() * share)
         return loss, hits, gradient
 
-    def _bucket(self, arms: tuple[int, ...]) -> list[Bucket]:
-        flat = [(place, row) for place, arm in enumerate(arms) for row in self.rows[arm]]
+    def _bucket(self, arms: tuple[int, ...], rows: int | None) -> list[Bucket]:
+        flat = [(place, row) for place, arm in enumerate(arms) for row in self.rows[arm][:rows]]
         lengths = [len(row.ids) for _, row in flat]
         groups = partition(lengths, self.most_tokens, self._overhead())
         return [self._make_bucket([flat[i] for i in group]) for group in groups]
@@ -210,16 +224,16 @@ class _Chunked(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, vectors: Tensor, model: ModelLoss, arms: tuple[int, ...]
+        ctx: Any, vectors: Tensor, model: ModelLoss, arms: tuple[int, ...], rows: int | None
     ) -> tuple[Tensor, Tensor]:
         with_gradient = ctx.needs_input_grad[0]
         with torch.enable_grad():
-            loss, hits, gradient = model.run(vectors, arms, with_gradient)
+            loss, hits, gradient = model.run(vectors, arms, with_gradient, rows)
         ctx.save_for_backward(gradient)
         ctx.mark_non_differentiable(hits)
         return loss, hits
 
     @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None, None]:
         (gradient,) = ctx.saved_tensors
-        return upstream[0][:, None, None] * gradient, None, None
+        return upstream[0][:, None, None] * gradient, None, None, None

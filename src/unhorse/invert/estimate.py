@@ -40,7 +40,7 @@ class Estimate:
 
 
 def estimate(
-    problem: Problem, config: MethodConfig, arm_epochs: int, judging_tokens: int
+    problem: Problem, config: MethodConfig, arm_epochs: int, judging_tokens: int, units: float = 2.0
 ) -> Estimate:
     """Tries the pieces out and adds them up.
 
@@ -49,6 +49,7 @@ def estimate(
         config: the method's configuration.
         arm_epochs: epochs of all arms together.
         judging_tokens: tokens that the judge will send through the subject.
+        units: passes of an arm's samples in one epoch, forward and backward ones.
     """
     models = [problem.objective.subject, *problem.objective.references]
     weights = config.trigger_length * len(problem.allowed)
@@ -62,7 +63,7 @@ def estimate(
     for model in models:
         seconds, saved = _try_bucket(model, group, config.trigger_length)
         buckets = model.buckets(group)
-        per_epoch += seconds * sum(bucket.tokens for bucket in buckets) / together
+        per_epoch += seconds * sum(bucket.tokens for bucket in buckets) / together * units / 2
         passes = max(passes, int(saved * max(bucket.tokens for bucket in buckets)))
         judging = max(judging, seconds * _FORWARD_SHARE * judging_tokens)
     mixtures = (_COPIES_KEPT * arms + _COPIES_IN_USE * together) * weights * 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Protocol
 
@@ -15,8 +15,10 @@ from unhorse.arms.schedule import Policy, Round, Standing, mirrors
 from unhorse.config import ScanConfig, one_sentence
 from unhorse.errors import OutOfMemory, UsageError
 from unhorse.invert.base import METHODS, MethodConfig, Problem, Search
+from unhorse.invert.budget import BudgetSpent, Meter
 from unhorse.invert.engine import ModelLoss
 from unhorse.invert.objective import Objective
+from unhorse.invert.search import usable_tokens
 from unhorse.runtime import for_optimisation
 from unhorse.tasks.base import TASKS, EncodedRow, Goal, Task
 from unhorse.triggers.vocabulary import allowed_token_ids, trigger_text
@@ -26,7 +28,10 @@ MOST_WEIGHTS = 10_000_000
 """Trigger weights (arms x slots x tokens) that are advanced together, to bound memory."""
 
 JUDGED_WHEN_STOPPED = 4
-"""Arms, at most, that are judged after the user has stopped the search."""
+"""Arms, at most, that are judged after the user or the budget has stopped the search."""
+
+_APART = 7919
+"""What is added to the seed for every restart."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,15 @@ class Pass:
 class Inverted:
     """What a pass found: arms that went to the end, and arms that a policy dropped.
 
-    After an interruption `found` has the most promising arms as far as they came.
+    After an interruption, or once the budget is spent, `found` has the most promising
+    arms as far as they came, and `unreached` are those that had not begun.
     """
 
     found: list[Inversion]
     dropped: list[Inversion]
     interrupted: bool = False
+    spent: bool = False
+    unreached: tuple[Arm, ...] = ()
 
 
 class Progress(Protocol):
@@ -82,15 +90,40 @@ def _changed(config: ScanConfig, preset: MethodConfig) -> MethodConfig:
         raise UsageError(one_sentence(error, f"An option of {config.method} is wrong")) from error
 
 
+def check_task(config: ScanConfig, task: str) -> None:
+    """A method that is not defined for a task says so before any work is done."""
+    tasks = METHODS.get(config.method).tasks
+    if tasks and task not in tasks:
+        known = ", ".join(tasks)
+        raise UsageError(f"The method {config.method} is defined for {known}, not for {task}.")
+
+
 def pose_problem(
-    subject: Subject, arms: Sequence[Arm], now: Pass, config: ScanConfig, runtime: Runtime
+    subject: Subject,
+    arms: Sequence[Arm],
+    now: Pass,
+    config: ScanConfig,
+    runtime: Runtime,
+    meter: Meter | None = None,
+    restart: int = 0,
 ) -> Problem:
-    """Encodes the samples of all arms and builds the objective over them."""
+    """Encodes the samples of all arms and builds the objective over them.
+
+    Args:
+        subject: model, samples and references.
+        arms: what is asked.
+        now: the pass that it is for.
+        config: seed and sample counts.
+        runtime: where and how to compute.
+        meter: counts the work of all models together.
+        restart: how many times all passes have been made already, with other seeds.
+    """
     task, seed = TASKS.get(subject.loaded.task), config.seed
     rows = subject.loaded.model.get_input_embeddings().weight.shape[0]
     allowed = torch.tensor(allowed_token_ids(subject.loaded.tokenizer, rows))
     slots = now.config.trigger_length
     most = config.samples_per_class
+    counted = meter or Meter()
     victims = [_draw(task, arm, subject.samples.inversion, seed, most) for arm in arms]
 
     def model_loss(answerer: Answerer, goal: Goal) -> ModelLoss:
@@ -98,7 +131,8 @@ def pose_problem(
             [task.encode(answerer, sample, arm, seed, slots, goal) for sample in samples]
             for arm, samples in zip(arms, victims, strict=True)
         ]
-        return ModelLoss(for_optimisation(answerer.loaded, runtime), task, encoded, allowed)
+        ready = for_optimisation(answerer.loaded, runtime)
+        return ModelLoss(ready, task, encoded, allowed, count=counted)
 
     references = [
         model_loss(reference.answerer, "truth")
@@ -107,7 +141,12 @@ def pose_problem(
     ]
     objective = Objective(model_loss(subject.answerer, "target"), references)
     barred = _barred(task, arms, allowed, subject.loaded.tokenizer)
-    return Problem(tuple(arms), objective, allowed, seed, now.preset, barred)
+    now_seed = seed + restart * _APART
+    problem = Problem(tuple(arms), objective, allowed, now_seed, now.preset, barred, restart)
+    if references:
+        for number in range(len(arms)):
+            objective.anchor(number, slots, usable_tokens(problem, number))
+    return problem
 
 
 def _barred(
@@ -140,7 +179,7 @@ def _search(
     problem: Problem, search: Search, config: MethodConfig, policy: Policy, progress: Progress
 ) -> Inverted:
     together = max(1, MOST_WEIGHTS // (config.trigger_length * len(problem.allowed)))
-    done, interrupted = 0, False
+    done, ended = 0, ""
     try:
         for now in _rounds(problem, search, config, policy):
             groups = [now.arms[i : i + together] for i in range(0, len(now.arms), together)]
@@ -151,25 +190,42 @@ def _search(
                     states = search.states()
                     progress.epoch(done, [s.loss for s in states], [s.temperature for s in states])
     except KeyboardInterrupt:
-        interrupted = True
+        ended = "interrupted"
+    except BudgetSpent:
+        ended = "spent"
+    problem.meter.lift()
     try:
-        return _results(search, config, interrupted)
+        return _results(problem, search, config, ended)
     except KeyboardInterrupt:
-        return _results(search, config, True)
+        return _results(problem, search, config, "interrupted")
 
 
-def _results(search: Search, config: MethodConfig, interrupted: bool) -> Inverted:
+def _results(problem: Problem, search: Search, config: MethodConfig, ended: str) -> Inverted:
     """What the search has found when it ends, or as far as it came."""
     states = search.states()
     begun = [arm for arm, state in enumerate(states) if state.epochs]
-    if interrupted:
-        if not begun:
+    if ended:
+        if not begun and ended == "interrupted":
             raise KeyboardInterrupt
-        chosen = sorted(begun, key=lambda arm: states[arm].best_loss)[:JUDGED_WHEN_STOPPED]
+        # A schedule took some further than others: those it believed in.
+        most = max((state.epochs for state in states), default=0)
+        far = (
+            begun if ended == "interrupted" else [a for a in begun if states[a].epochs + 1 >= most]
+        )
+        chosen = sorted(far, key=lambda arm: states[arm].best_loss)[:JUDGED_WHEN_STOPPED]
     else:
         chosen = [arm for arm in begun if states[arm].epochs >= config.epochs]
     rest = [arm for arm in begun if arm not in chosen]
-    return Inverted(search.finish(sorted(chosen)), search.finish(rest) if rest else [], interrupted)
+    found = search.finish(sorted(chosen)) if chosen else []
+    if ended == "spent":
+        found = [replace(each, completed=each.error is None) for each in found]
+    return Inverted(
+        found,
+        search.finish(rest) if rest else [],
+        interrupted=ended == "interrupted",
+        spent=ended == "spent",
+        unreached=tuple(arm for n, arm in enumerate(problem.arms) if n not in begun),
+    )
 
 
 def _rounds(
@@ -186,6 +242,7 @@ def _rounds(
             mirrors=opposite,
             families=families,
             seed=problem.seed,
+            warm_up=config.warm_up,
         )
         now = policy.next(standing, config.epochs)
         if now is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 from unhorse.config import ScanConfig
+from unhorse.invert.budget import Meter
 from unhorse.invert.estimate import Estimate, peak_bytes
 from unhorse.invert.run import Pass
 from unhorse.report import schema
@@ -42,6 +44,8 @@ class Account:
     expected: Estimate | None
     work_seconds: float
     schedule: str
+    meter: Meter
+    spent: bool
 
 
 def build_report(
@@ -98,6 +102,13 @@ def build_report(
         threads=account.runtime.threads,
         runtime_reason=account.runtime.why,
         estimate=_estimated(account),
+        cost=schema.Cost(
+            forward_tokens=account.meter.forward_tokens,
+            backward_tokens=account.meter.backward_tokens,
+            seconds=account.work_seconds,
+            budget=account.config.budget,
+            spent=account.spent,
+        ),
         interrupted=account.interrupted,
         seconds=account.seconds,
         curves=tuple(
@@ -139,6 +150,14 @@ def _measured(effect: Effect) -> schema.Measured:
     return schema.Measured(**asdict(effect))
 
 
+def _native(inversion: Inversion) -> schema.NativeRecord | None:
+    native = inversion.native
+    if native is None:
+        return None
+    value = native.value if math.isfinite(native.value) else None
+    return schema.NativeRecord(**{**asdict(native), "value": value})
+
+
 def _finding(finding: Finding) -> schema.FindingRecord:
     inversion, pruned = finding.inversion, finding.pruned
     return schema.FindingRecord(
@@ -153,6 +172,7 @@ def _finding(finding: Finding) -> schema.FindingRecord:
         retokenised_ids=finding.retokenised_ids,
         one_hot=inversion.one_hot,
         inversion_loss=inversion.loss,
+        native=_native(inversion),
         pruned=schema.Pruned(
             token_ids=pruned.token_ids,
             text=pruned.text,

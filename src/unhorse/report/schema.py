@@ -15,7 +15,7 @@ from unhorse.errors import (
     EXIT_NOTHING_FOUND,
 )
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 # JSON has no infinity; a loss that is none is written as null.
@@ -138,6 +138,19 @@ class MirrorRecord(Record):
     epochs: int
 
 
+class NativeRecord(Record):
+    """What the method's own source decides from, beside the common evidence.
+
+    `convicts` is null where the source learns a threshold from other models;
+    `low_is_bad` says which side of it is.
+    """
+
+    measure: str
+    value: Number
+    low_is_bad: bool
+    convicts: bool | None
+
+
 class FindingRecord(Record):
     """The evidence for one arm; `text` can be pasted into an input.
 
@@ -158,6 +171,7 @@ class FindingRecord(Record):
     retokenised_ids: tuple[int, ...]
     one_hot: bool
     inversion_loss: Number
+    native: NativeRecord | None
     pruned: Pruned
     inversion: Measured
     heldout: Measured
@@ -235,6 +249,19 @@ class Estimated(Record):
     bytes_taken: int | None
 
 
+class Cost(Record):
+    """Work of the optimisation: padded tokens that went forward and came back, and the time.
+
+    Seconds include the judging. `spent` says that the budget ended the search.
+    """
+
+    forward_tokens: int
+    backward_tokens: int
+    seconds: float
+    budget: str | None
+    spent: bool
+
+
 class ScanReport(Record):
     """Everything a scan says."""
 
@@ -256,6 +283,7 @@ class ScanReport(Record):
     threads: int
     runtime_reason: str
     estimate: Estimated | None
+    cost: Cost
     interrupted: bool
     seconds: float
     curves: tuple[CurveRecord, ...]

@@ -124,6 +124,7 @@ def _footer(report: ScanReport) -> str:
     return (
         f"{arms.run} of {arms.planned} arms run to the end in {report.seconds:.0f} s"
         + (f", {arms.pruned} given up as less promising; " if arms.pruned else "; ")
+        + ("the budget was spent; " if report.cost.spent else "")
         + f"{samples.used} samples to invert on, {samples.heldout} held out, from {samples.source}."
         + (f" {samples.left_out} rows left out, see the report." if samples.left_out else "")
     )

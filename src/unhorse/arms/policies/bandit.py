@@ -8,7 +8,7 @@ cost as much again as that, only the arms with the lowest loss are pulled.
 
 from __future__ import annotations
 
-from unhorse.arms.schedule import FINALISTS, POLICIES, WARM_UP, Round, Standing, ranked, up_to
+from unhorse.arms.schedule import FINALISTS, POLICIES, Round, Standing, ranked, up_to
 from unhorse.seeding import python_random
 
 PULL = 5
@@ -25,15 +25,15 @@ class Bandit:
     def next(self, standing: Standing, epochs: int) -> Round | None:
         """The warm-up of every arm, then pulls."""
         everyone = range(len(standing.epochs))
-        warming = up_to(standing, everyone, min(WARM_UP, epochs))
+        warming = up_to(standing, everyone, min(standing.warm_up, epochs))
         if warming is not None:
             return warming
         open_arms = [arm for arm in everyone if standing.epochs[arm] < epochs]
         done = len(standing.epochs) - len(open_arms)
         if done >= min(FINALISTS, len(standing.epochs)) or not open_arms:
             return None
-        spent = sum(standing.epochs) - WARM_UP * len(standing.epochs)
-        if spent >= 2 * FINALISTS * (epochs - WARM_UP):
+        spent = sum(standing.epochs) - standing.warm_up * len(standing.epochs)
+        if spent >= 2 * FINALISTS * (epochs - standing.warm_up):
             open_arms = ranked(standing, open_arms, against_mirror=False)[: FINALISTS - done]
         draw = python_random(standing.seed, "pull", str(sum(standing.epochs)))
         arm = (

@@ -11,7 +11,6 @@ from __future__ import annotations
 from unhorse.arms.schedule import (
     FINALISTS,
     POLICIES,
-    WARM_UP,
     Round,
     Standing,
     ranked,
@@ -21,7 +20,8 @@ from unhorse.arms.schedule import (
 
 KEEP_ONE_IN = 8
 KEEP_AT_LEAST = 4
-SECOND_RUNG = 3 * WARM_UP
+SECOND_RUNG = 3
+"""In multiples of the warm-up."""
 
 
 class Halving:
@@ -33,8 +33,11 @@ class Halving:
         """The first rung that some arm has not reached yet."""
         arms = list(range(len(standing.epochs)))
         rungs = (
-            (min(WARM_UP, epochs), len(arms)),
-            (min(SECOND_RUNG, epochs), max(KEEP_AT_LEAST, -(-len(arms) // KEEP_ONE_IN))),
+            (min(standing.warm_up, epochs), len(arms)),
+            (
+                min(SECOND_RUNG * standing.warm_up, epochs),
+                max(KEEP_AT_LEAST, -(-len(arms) // KEEP_ONE_IN)),
+            ),
             (epochs, max(FINALISTS, len(set(standing.families)))),
         )
         before = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unhorse.arms.schedule import FINALISTS, POLICIES, WARM_UP, Round, Standing, ranked, up_to
+from unhorse.arms.schedule import FINALISTS, POLICIES, Round, Standing, ranked, up_to
 
 
 class Top:
@@ -13,10 +13,10 @@ class Top:
     def next(self, standing: Standing, epochs: int) -> Round | None:
         """The warm-up of every arm, or the rest of the best."""
         everyone = range(len(standing.epochs))
-        warming = up_to(standing, everyone, min(WARM_UP, epochs))
+        warming = up_to(standing, everyone, min(standing.warm_up, epochs))
         if warming is not None:
             return warming
-        on = [arm for arm in everyone if standing.epochs[arm] > WARM_UP]
+        on = [arm for arm in everyone if standing.epochs[arm] > standing.warm_up]
         best = on or ranked(standing, everyone, against_mirror=False)[:FINALISTS]
         return up_to(standing, sorted(best), epochs)
 

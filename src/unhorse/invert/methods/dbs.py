@@ -33,10 +33,8 @@ and `noise_scale`.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
@@ -44,9 +42,10 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from unhorse.invert.base import METHODS, ArmState, MethodConfig, Problem, Search
+from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
+from unhorse.invert.search import Books, Found, Step, StepwiseSearch
 from unhorse.seeding import torch_generator
-from unhorse.types import Arm, Curve, Inversion
+from unhorse.types import Native
 
 
 class DBSConfig(MethodConfig):
@@ -87,7 +86,7 @@ RELEASED = DBSConfig(
 class _Arm:
     """What the algorithm remembers of one arm."""
 
-    arm: Arm
+    books: Books
     generator: torch.Generator
     w: Tensor
     adam: torch.optim.Adam
@@ -101,67 +100,60 @@ class _Arm:
     best_loss: float = float("inf")
     nearest_choice: Tensor | None = None
     nearest_gap: float = float("inf")
-    losses: list[float] = field(default_factory=list)
-    temperatures: list[float] = field(default_factory=list)
-    lowest: float = float("inf")
-    seconds: float = 0.0
+
+    @property
+    def losses(self) -> list[float]:
+        """The loss of every epoch so far."""
+        return self.books.losses
 
 
 class DBS:
     """Algorithm 1; every arm keeps a state of its own."""
 
     name = "dbs"
+    tasks = EVERY_TASK
     presets: Mapping[str, MethodConfig] = MappingProxyType({"released": RELEASED, "paper": PAPER})
     passes: tuple[str, ...] = ("released", "paper")
 
-    def begin(self, problem: Problem, config: MethodConfig) -> Search:
+    def units(self, config: DBSConfig) -> float:
+        """One step of Adam: forward and backward."""
+        return 2.0
+
+    def begin(self, problem: Problem, config: DBSConfig) -> Dynamic:
         """All arms at the uniform mixture."""
-        assert isinstance(config, DBSConfig)
-        return _Search(problem, config)
+        return Dynamic(problem, config)
 
 
-class _Search:
+class Dynamic(StepwiseSearch):
     """The loop of Algorithm 1, one epoch at a time for the arms that are asked for."""
 
-    def __init__(self, problem: Problem, config: DBSConfig) -> None:
-        self.problem, self.config = problem, config
-        self.arms = [_start(number, problem, config) for number in range(len(problem.arms))]
+    method = DBS.name
+    config: DBSConfig
 
-    def advance(self, arms: Sequence[int]) -> None:
+    def __init__(self, problem: Problem, config: DBSConfig) -> None:
+        super().__init__(problem, config)
+        self.arms = [
+            _start(number, problem, config, books) for number, books in enumerate(self.books)
+        ]
+
+    def step(self, arms: Sequence[int]) -> list[Step]:
         """Looks at the temperature when it is time, then one step of Adam."""
-        began = time.perf_counter()
         states = [self.arms[i] for i in arms]
         for state in states:
             if state.losses and len(state.losses) % self.config.check_every == 0:
                 _focus_or_backtrack(state, self.config)
-        _one_epoch(self.problem, arms, states, self.config)
-        for state in states:
-            state.seconds += (time.perf_counter() - began) / len(states)
+        return _one_epoch(self.problem, arms, states, self.config)
 
-    def states(self) -> list[ArmState]:
-        """Epochs, losses and temperatures."""
-        return [
-            ArmState(
-                epochs=len(arm.losses),
-                best_loss=arm.lowest,
-                loss=arm.losses[-1] if arm.losses else float("inf"),
-                temperature=arm.temperatures[-1] if arm.losses else arm.temperature,
-            )
-            for arm in self.arms
-        ]
-
-    def finish(self, arms: Sequence[int]) -> list[Inversion]:
-        """The best focused trigger of each arm, or the one that was nearest to being focused."""
-        states = [self.arms[i] for i in arms]
-        chosen = torch.stack([_choice(state) for state in states])
-        hard_losses = self.problem.objective.of_tokens(chosen, arms).tolist()
-        return [
-            _result(self.problem, self.config, *each)
-            for each in zip(states, chosen, hard_losses, strict=True)
-        ]
+    def found(self, arm: int) -> Found:
+        """The best focused trigger, or the one that was nearest to being focused."""
+        state = self.arms[arm]
+        focused = state.best_choice is not None
+        choice = state.best_choice if focused else state.nearest_choice
+        assert choice is not None
+        return Found(choice, focused, Native("focused loss", state.best_loss))
 
 
-def _start(number: int, problem: Problem, config: DBSConfig) -> _Arm:
+def _start(number: int, problem: Problem, config: DBSConfig, books: Books) -> _Arm:
     arm = problem.arms[number]
     device = problem.objective.subject.table.device
     w = torch.zeros((config.trigger_length, len(problem.allowed)), device=device)
@@ -171,7 +163,7 @@ def _start(number: int, problem: Problem, config: DBSConfig) -> _Arm:
     w.requires_grad_()
     adam = torch.optim.Adam([w], lr=config.learning_rate)
     return _Arm(
-        arm=arm,
+        books=books,
         generator=torch_generator(problem.seed, "noise", arm.key),
         w=w,
         adam=adam,
@@ -183,7 +175,7 @@ def _start(number: int, problem: Problem, config: DBSConfig) -> _Arm:
 
 def _one_epoch(
     problem: Problem, arms: Sequence[int], states: list[_Arm], config: DBSConfig
-) -> None:
+) -> list[Step]:
     w = torch.stack([state.w for state in states])
     temperature = torch.tensor([state.temperature for state in states], device=w.device)
     logits = w / temperature[:, None, None]
@@ -200,14 +192,12 @@ def _one_epoch(
 
     peak, choice = alpha.detach().max(-1)
     gaps = (1 - peak).sum(-1).tolist()
+    steps = []
     for state, loss, gap, chosen in zip(states, losses.subject.tolist(), gaps, choice, strict=True):
         state.was_under_bound |= loss < state.bound
         _keep_best(state, loss, gap, chosen, config)
-        if math.isfinite(loss):
-            state.lowest = min(state.lowest, loss)
-        # Last, because an arm counts as begun by its losses, wherever an interruption falls.
-        state.temperatures.append(state.temperature)
-        state.losses.append(loss)
+        steps.append(Step(loss, state.temperature))
+    return steps
 
 
 def _keep_best(state: _Arm, loss: float, gap: float, choice: Tensor, config: DBSConfig) -> None:
@@ -248,33 +238,6 @@ def _transient_noise(states: list[_Arm], w: Tensor, config: DBSConfig) -> Tensor
             noise[number] = torch.rand(w.shape[1:], generator=state.generator) * config.noise_scale
             state.noise_now = False
     return noise.to(w.device)
-
-
-def _choice(state: _Arm) -> Tensor:
-    choice = state.best_choice if state.best_choice is not None else state.nearest_choice
-    assert choice is not None
-    return choice
-
-
-def _result(
-    problem: Problem, config: DBSConfig, state: _Arm, choice: Tensor, loss: float
-) -> Inversion:
-    epochs = len(state.losses)
-    finite = math.isfinite(state.losses[-1])
-    return Inversion(
-        arm=state.arm,
-        method=DBS.name,
-        preset=problem.preset,
-        seed=problem.seed,
-        token_ids=tuple(problem.allowed[choice.cpu()].tolist()),
-        loss=loss,
-        one_hot=state.best_choice is not None,
-        completed=epochs == config.epochs and finite,
-        epochs=epochs,
-        seconds=state.seconds,
-        curve=Curve(tuple(state.losses), tuple(state.temperatures[:epochs])),
-        error=None if finite else "its loss is not a number",
-    )
 
 
 METHODS.register(DBS.name)(DBS())
