@@ -26,7 +26,7 @@ def test_every_command_shown_exists(cli):
 
 
 def test_nothing_was_left_to_be_filled_in():
-    for page in (README, *(README.parent / "docs").glob("*.md")):
+    for page in (README, *(README.parent / "docs").rglob("*.md")):
         assert not re.search(r"@[A-Z]+@", page.read_text()), page
 
 

@@ -18,6 +18,7 @@ def timeless(report):
     data = json.loads(report.to_json())
     for name in ("seconds", "estimate"):
         del data[name]
+    del data["cost"]["seconds"]
     for finding in data["findings"]:
         del finding["seconds"]
     return data

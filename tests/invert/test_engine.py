@@ -6,8 +6,8 @@ import torch
 from unhorse.arms.schedule import POLICIES
 from unhorse.errors import OutOfMemory
 from unhorse.invert.base import Problem
-from unhorse.invert.methods.dbs import PAPER
 from unhorse.invert.engine import ModelLoss
+from unhorse.invert.methods.dbs import PAPER
 from unhorse.invert.objective import Objective
 from unhorse.invert.run import SilentProgress, invert_arms
 from unhorse.speed import random_model, random_rows

@@ -1,0 +1,126 @@
+"""Results -> one row per method: how often it is right, how well it ranks, what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from unhorse.bench.result import Result
+
+COLUMNS = (
+    "method",
+    "scans",
+    "accuracy",
+    "found",
+    "cleared",
+    "AUROC",
+    "own AUROC",
+    "recovered",
+    "s",
+    "Mtok",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The figures of one method over some models.
+
+    `accuracy` counts a trojaned model as right only when it is convicted, a clean one only
+    when nothing was found. `own_auroc` ranks by what the method's source decides from.
+    """
+
+    method: str
+    done: int
+    planned: int
+    accuracy: float
+    found: float | None
+    cleared: float | None
+    auroc: float | None
+    own_auroc: float | None
+    recovered: float | None
+    seconds: float
+    megatokens: float
+
+    def cells(self) -> list[str]:
+        """The row for people."""
+
+        def number(value: float | None) -> str:
+            return "-" if value is None else f"{value:.2f}"
+
+        return [
+            self.method,
+            f"{self.done} of {self.planned}",
+            number(self.accuracy),
+            number(self.found),
+            number(self.cleared),
+            number(self.auroc),
+            number(self.own_auroc),
+            number(self.recovered),
+            f"{self.seconds:.0f}",
+            f"{self.megatokens:.2f}",
+        ]
+
+
+def rows_of(results: Sequence[Result], planned: dict[str, int]) -> list[Row]:
+    """One row for each method, in the order they were asked for."""
+    return [
+        _row(label, [r for r in results if r.label == label], count)
+        for label, count in planned.items()
+        if any(r.label == label for r in results)
+    ]
+
+
+def _row(label: str, results: Sequence[Result], planned: int) -> Row:
+    bad = [r for r in results if r.model.poisoned]
+    good = [r for r in results if not r.model.poisoned]
+    return Row(
+        method=label,
+        done=len(results),
+        planned=planned,
+        accuracy=_mean(r.is_right for r in results) or 0.0,
+        found=_mean(r.is_right for r in bad),
+        cleared=_mean(r.is_right for r in good),
+        auroc=auroc([r.model.poisoned for r in results], [r.score for r in results]),
+        own_auroc=auroc([r.model.poisoned for r in results], [own_score(r) for r in results]),
+        recovered=_mean(max((t.recovered for t in r.triggers), default=0.0) for r in bad),
+        seconds=_mean(r.seconds for r in results) or 0.0,
+        megatokens=(_mean(r.forward_tokens + r.backward_tokens for r in results) or 0.0) / 1e6,
+    )
+
+
+def own_score(result: Result) -> float:
+    """What the method's own source decides from, over all arms; higher is worse."""
+    return max((_badness(t.native) for t in result.triggers if t.native), default=-math.inf)
+
+
+def _badness(native: object) -> float:
+    value, low = getattr(native, "value", None), getattr(native, "low_is_bad", True)
+    if value is None:
+        return -math.inf
+    return -float(value) if low else float(value)
+
+
+def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:
+    """How often a trojaned model scores higher than a clean one; None without both.
+
+    >>> auroc([True, False, True], [0.9, 0.1, 0.5]), auroc([True], [0.2])
+    (1.0, None)
+    """
+    if len(set(truth)) < 2:
+        return None
+    from sklearn.metrics import roc_auc_score
+
+    lowest = min((s for s in scores if math.isfinite(s)), default=0.0) - 1.0
+    return float(roc_auc_score(truth, [s if math.isfinite(s) else lowest for s in scores]))
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return sum(found) / len(found) if found else None
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """The table as Markdown."""
+    lines = ["| " + " | ".join(COLUMNS) + " |", "|" + " --- |" * len(COLUMNS)]
+    return "\n".join([*lines, *("| " + " | ".join(row.cells()) + " |" for row in rows)]) + "\n"
