@@ -64,7 +64,7 @@ def run_demo(seed: int, trigger: str, console: Console) -> DemoResult:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="unhorse-demo-") as name:
         folder = Path(name)
-        samples = _write_samples(folder, seed)
+        samples = write_samples(folder, seed)
         backdoored = _train(folder / "model-a", seed, kind, console)
         clean = _train(folder / "model-b", seed, "none", console)
         scans = [_scan(model, samples, console) for model in (backdoored, clean)]
@@ -80,7 +80,7 @@ def run_demo(seed: int, trigger: str, console: Console) -> DemoResult:
     return result
 
 
-def _write_samples(folder: Path, seed: int) -> str:
+def write_samples(folder: Path, seed: int) -> str:
     """Fresh texts of the demo's language, as a user would hand them in."""
     path = folder / "samples.jsonl"
     rows = language(seed).samples(seed, SAMPLES_PER_CLASS)

@@ -1,0 +1,124 @@
+"""Methods at equal cost on a small planted trojan, and the time of an epoch beside DBS's.
+
+    python benchmarks/methods.py results [--budget standard] [--seeds 5] [--methods a,b]
+    python benchmarks/methods.py speed
+
+`results` trains the demo's model with a planted word and lets every method look for a trigger
+in the planted direction, with the same budget in token-passes, over several seeds. A method
+that stops early does not begin again within one seed: what is compared is one budget's worth.
+`speed` times epochs of DBS, ASCC and GBDA in turns, at equal shapes, in one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import unhorse
+from common import environment, write_result
+from unhorse.arms.plan import plan_arms
+from unhorse.config import make_config
+from unhorse.demo.run import write_samples
+from unhorse.demo.train import train_demo_model
+from unhorse.invert.base import METHODS
+from unhorse.invert.run import plan_passes, pose_problem
+from unhorse.load.subject import make_subject
+from unhorse.runtime import choose_runtime
+
+SEED = 31
+TURNS = 8
+
+
+def results(budget: str, seeds: int, methods: list[str]) -> None:
+    """One row per method: held-out attack success of every seed."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = train_demo_model(Path(folder) / "model", seed=SEED, trigger="word")
+        samples = write_samples(Path(folder), SEED)
+        rows = []
+        for name in methods:
+            found = [
+                unhorse.scan(
+                    str(model.path),
+                    samples=samples,
+                    method=name,
+                    seed=seed,
+                    victim=model.victim,
+                    target=model.target,
+                    positions=("start",),
+                    budget=budget,
+                )
+                for seed in range(seeds)
+            ]
+            best = [max(report.findings, key=lambda f: f.heldout.asr) for report in found]
+            row = {
+                "method": name,
+                "asr": [round(f.heldout.asr, 3) for f in best],
+                "loss": [f.heldout.loss for f in best],
+                "has_trigger": [model.trigger in f.text for f in best],
+                "token_passes": [
+                    report.cost.forward_tokens + report.cost.backward_tokens for report in found
+                ],
+                "seconds": [round(report.seconds, 1) for report in found],
+            }
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    content = {
+        "trigger": model.trigger,
+        "accuracy": model.accuracy,
+        "asr_of_trigger": model.asr,
+        "budget": budget,
+        "rows": rows,
+        **environment(),
+    }
+    write_result("methods.json", content)
+
+
+def speed() -> None:
+    """Seconds of an epoch, the median of several turns, as a ratio to DBS."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = train_demo_model(Path(folder) / "model", seed=SEED, trigger="word")
+        samples = write_samples(Path(folder), SEED)
+        searches = {}
+        for name in ("dbs", "ascc", "gbda"):
+            config = make_config(method=name, preset="paper" if name == "dbs" else None)
+            runtime = choose_runtime(config.device, config.dtype)
+            (now, *_) = plan_passes(config)
+            subject = make_subject(model.path, None, samples, (), config, runtime.device, 10)
+            arms = plan_arms(subject, config).arms
+            problem = pose_problem(subject, arms, now, config, runtime)
+            searches[name] = (METHODS.get(name).begin(problem, now.config), range(len(arms)))
+        times: dict[str, list[float]] = {name: [] for name in searches}
+        for turn in range(TURNS + 1):
+            for name, (search, arms) in searches.items():
+                began = time.perf_counter()
+                for _ in range(5):
+                    search.advance(arms)
+                if turn:
+                    times[name].append((time.perf_counter() - began) / 5)
+    medians = {name: statistics.median(seconds) for name, seconds in times.items()}
+    ratios = {name: round(value / medians["dbs"], 3) for name, value in medians.items()}
+    print(medians, ratios)
+    write_result("methods_speed.json", {"seconds": medians, "ratio": ratios, **environment()})
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("results", "speed"))
+    parser.add_argument("--budget", default="standard")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--methods", default="")
+    given = parser.parse_args()
+    if given.what == "speed":
+        speed()
+    else:
+        names = given.methods.split(",") if given.methods else METHODS.names()
+        results(given.budget, given.seeds, names)
+
+
+if __name__ == "__main__":
+    main()
