@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from unhorse.invert.budget import BudgetSpent
-from unhorse.invert.methods.ga import GA, GAConfig, parenthood
+from unhorse.invert.methods.ga import GA, PAPER, GAConfig, parenthood
 from unhorse.testing import check_method, planted_problem
 
 SMALL = GAConfig(trigger_length=3, epochs=6, population=30)
@@ -22,10 +22,9 @@ def test_contract():
 
 
 def test_paper_constants():
-    config = GAConfig()
-    assert (config.population, config.mutation, config.epochs) == (300, 0.5, 10)
-    assert config.tau == 0.3 and config.warm_up == 1
-    assert GA().units(config) * config.epochs == 3000
+    assert (PAPER.population, PAPER.mutation, PAPER.epochs) == (300, 0.5, 10)
+    assert PAPER.tau == 0.3 and PAPER.warm_up == 1
+    assert GA().units(PAPER) * PAPER.epochs == 3000
 
 
 def test_the_best_never_gets_worse():

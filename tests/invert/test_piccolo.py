@@ -1,6 +1,5 @@
 """PICCOLO: the public contract, and its steps on numbers that can be checked by hand."""
 
-
 from unhorse.invert.methods.piccolo import (
     PiccoloConfig,
 )

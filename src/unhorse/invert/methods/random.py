@@ -51,11 +51,12 @@ class Draws(StepwiseSearch):
     def __init__(self, problem: Problem, config: RandomConfig) -> None:
         super().__init__(problem, config)
         self.best = [Best() for _ in problem.arms]
+        self.own = [float("inf")] * len(problem.arms)
         self.usable = [usable_tokens(problem, arm) for arm in range(len(problem.arms))]
         self.generators = [torch_generator(problem.seed, "draw", arm.key) for arm in problem.arms]
 
     def step(self, arms: Sequence[int]) -> list[Step]:
-        """The loss of an epoch is the best so far, which is what the search has."""
+        """The loss of an epoch is that of the best draw so far, which is what the search has."""
         shape = (self.config.draws, self.config.trigger_length)
         drawn = torch.cat(
             [
@@ -67,14 +68,16 @@ class Draws(StepwiseSearch):
         )
         owners = [arm for arm in arms for _ in range(self.config.draws)]
         losses = self.problem.objective.of_triggers(drawn, owners)
-        for arm, choice, total in zip(owners, drawn, losses.total.tolist(), strict=True):
-            self.best[arm].offer(choice, total)
-        return [Step(self.best[arm].loss) for arm in arms]
+        found = zip(owners, drawn, losses.total.tolist(), losses.subject.tolist(), strict=True)
+        for arm, choice, total, own in found:
+            if self.best[arm].offer(choice, total):
+                self.own[arm] = own
+        return [Step(self.own[arm]) for arm in arms]
 
     def found(self, arm: int) -> Found:
         """The best draw."""
-        best = self.best[arm]
-        return Found(best.taken(), one_hot=True, native=Native("best loss", best.loss))
+        native = Native("best loss", self.own[arm])
+        return Found(self.best[arm].taken(), one_hot=True, native=native)
 
 
 METHODS.register(RandomTriggers.name)(RandomTriggers())
