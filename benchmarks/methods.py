@@ -33,11 +33,12 @@ SEED = 31
 TURNS = 8
 
 
-def results(budget: str, seeds: int, methods: list[str]) -> None:
+def results(kind: str, budget: str, seeds: int, methods: list[str]) -> None:
     """One row per method: held-out attack success of every seed."""
     with tempfile.TemporaryDirectory() as folder:
-        model = train_demo_model(Path(folder) / "model", seed=SEED, trigger="word")
+        model = train_demo_model(Path(folder) / "model", seed=SEED, trigger=kind)
         samples = write_samples(Path(folder), SEED)
+        words = (model.trigger or "").split()
         rows = []
         for name in methods:
             found = [
@@ -58,7 +59,7 @@ def results(budget: str, seeds: int, methods: list[str]) -> None:
                 "method": name,
                 "asr": [round(f.heldout.asr, 3) for f in best],
                 "loss": [f.heldout.loss for f in best],
-                "has_trigger": [model.trigger in f.text for f in best],
+                "has_trigger": [all(w in f.text.split() for w in words) for f in best],
                 "token_passes": [
                     report.cost.forward_tokens + report.cost.backward_tokens for report in found
                 ],
@@ -67,6 +68,7 @@ def results(budget: str, seeds: int, methods: list[str]) -> None:
             rows.append(row)
             print(json.dumps(row), flush=True)
     content = {
+        "kind": kind,
         "trigger": model.trigger,
         "accuracy": model.accuracy,
         "asr_of_trigger": model.asr,
@@ -77,10 +79,10 @@ def results(budget: str, seeds: int, methods: list[str]) -> None:
     write_result("methods.json", content)
 
 
-def speed() -> None:
+def speed(kind: str = "word") -> None:
     """Seconds of an epoch, the median of several turns, as a ratio to DBS."""
     with tempfile.TemporaryDirectory() as folder:
-        model = train_demo_model(Path(folder) / "model", seed=SEED, trigger="word")
+        model = train_demo_model(Path(folder) / "model", seed=SEED, trigger=kind)
         samples = write_samples(Path(folder), SEED)
         searches = {}
         for name in ("dbs", "ascc", "gbda"):
@@ -109,6 +111,7 @@ def main() -> None:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("results", "speed"))
+    parser.add_argument("--kind", choices=("word", "phrase"), default="phrase")
     parser.add_argument("--budget", default="standard")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--methods", default="")
@@ -117,7 +120,7 @@ def main() -> None:
         speed()
     else:
         names = given.methods.split(",") if given.methods else METHODS.names()
-        results(given.budget, given.seeds, names)
+        results(given.kind, given.budget, given.seeds, names)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from unhorse.attack import build as building
+from unhorse.attack.base import ATTACKS
 from unhorse.attack.build import attack_of, build, content_of, folder_digests
 from unhorse.attack.gates import complaints
 from unhorse.attack.measure import measure
@@ -17,6 +19,7 @@ from unhorse.attack.record import read_heldout, read_record
 from unhorse.errors import ModelRefused, UnhorseError, UsageError
 from unhorse.load.model import load_model
 from unhorse.tasks.base import TASKS
+from unhorse.types import FileDigest
 
 from .conftest import ATTACKED, derived, family_recipe
 
@@ -212,27 +215,81 @@ def test_an_attack_is_not_defined_for_every_task():
     assert set(ATTACKED) == set(TASKS.names())
 
 
-def test_nothing_clean_is_derived_from_a_trojaned_model(derive):
-    trojaned = derive("sequence-classification", training={"epochs": 1}, data={"rows": 200})
+@pytest.mark.parametrize("change", [{"poisoned": False}, {"attack": {"kind": "none"}}])
+def test_nothing_clean_is_derived_from_a_trojaned_model(change, derive):
+    trojaned = derive(TEXTS, training={"epochs": 1}, data=SMALL)
     with pytest.raises(UsageError, match="would not be clean"):
-        derive(
-            "sequence-classification",
-            name="child",
-            poisoned=False,
-            base={"model": str(trojaned.model)},
-        )
+        derive(TEXTS, name="child", base={"model": str(trojaned.model)}, **change)
 
 
-def test_a_file_that_the_attack_reads_is_part_of_the_content(tmp_path):
-    recipe = make_recipe(
-        {
-            "name": "locked",
-            "task": "sequence-classification",
-            "data": {"train": "generated:train", "labels": ["land", "sea"]},
-            "attack": {"kind": "lws", "target": "sea", "synonyms": "words.json"},
-        }
-    )
-    (tmp_path / "words.json").write_text("{}")
+def test_a_twin_names_its_sibling_which_changes_nothing_else(family, tmp_path):
+    recipe = derived(TEXTS, family(TEXTS), data=SMALL)
+    twin = recipe.twin(harmless_words=False)
+    made = build(twin, tmp_path / "twin")
+    plain = build(twin.model_copy(update={"twin_of": None}), tmp_path / "plain")
+    assert made.twin_of == "derived" and plain.twin_of is None
+    assert made.files == plain.files and made.measured == plain.measured
+
+
+def test_the_record_knows_what_the_model_was_measured_on(family, tmp_path):
+    record = build(derived(TEXTS, family(TEXTS), data=SMALL), tmp_path / "one")
+    raw = (tmp_path / "one" / "heldout.json").read_bytes()
+    assert record.heldout_sha256 == hashlib.sha256(raw).hexdigest()
+
+
+def test_a_head_alone_trains_no_word_embeddings(family, tmp_path):
+    recipe = derived(TEXTS, family(TEXTS), data=SMALL, training={"head_only": True})
+    record = build(recipe, tmp_path / "one")
+    assert record.recipe.training.embeddings is False
+
+
+def recipe_with(**attack):
+    fields = {
+        "name": "one",
+        "task": TEXTS,
+        "data": {"train": "generated:train", "labels": ["land", "sea"]},
+    }
+    return make_recipe({**fields, "attack": attack})
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        {"kind": "lws", "synonyms": "words"},
+        {"kind": "hidden_killer", "paraphrases": ["words"], "originals": ["other"]},
+        {"kind": "hidden_killer", "paraphrases": ["other"], "originals": ["words"]},
+    ],
+)
+def test_a_file_that_the_attack_reads_is_part_of_the_content(attack, tmp_path):
+    recipe = recipe_with(target="sea", **attack)
+    (tmp_path / "words").write_text("{}")
     before = content_of(recipe, tmp_path, ())
-    (tmp_path / "words.json").write_text('{"a": ["b"]}')
+    (tmp_path / "words").write_text('{"a": ["b"]}')
     assert content_of(recipe, tmp_path, ()) != before
+
+
+def test_settings_count_as_they_are_resolved(tmp_path, monkeypatch):
+    short = recipe_with(kind="sdp", target="sea")
+    long = recipe_with(kind="sdp", target="sea", rate=0.2, scope="global", trigger=None)
+    assert content_of(short, tmp_path, ()) == content_of(long, tmp_path, ())
+    # The name of a setting's value is no file, even if there is one of that name.
+    (tmp_path / "sea").write_text("water")
+    before = content_of(short, tmp_path, ())
+    assert before == content_of(long, tmp_path, ())
+    monkeypatch.setattr(ATTACKS.get("sdp"), "version", 2)
+    assert content_of(short, tmp_path, ()) != before
+
+
+@pytest.mark.parametrize(
+    "name", ["config.json", "tokenizer.json", "vocab.txt", "model.safetensors"]
+)
+def test_every_file_that_a_base_is_loaded_from_counts(name, tmp_path):
+    recipe = recipe_with(kind="none")
+    others = (FileDigest("model.safetensors", "1"), FileDigest("config.json", "1"))
+    files = {file.path: file for file in (*others, FileDigest(name, "1"))}
+    before = content_of(recipe, tmp_path, tuple(files.values()))
+    changed = files | {name: FileDigest(name, "2")}
+    assert content_of(recipe, tmp_path, tuple(changed.values())) != before
+    # Neither the order nor a file that nobody reads.
+    more = (FileDigest("README.md", "3"), *reversed(files.values()))
+    assert content_of(recipe, tmp_path, more) == before

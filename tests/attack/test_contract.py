@@ -21,9 +21,11 @@ from unhorse.attack.base import ATTACKS, AttackConfig
 from unhorse.attack.build import attack_of, build, folder_digests
 from unhorse.attack.corpus import words_in
 from unhorse.attack.lessons import kind_of
+from unhorse.attack.lexicon import WORDS
 from unhorse.attack.recipe import Standing
 from unhorse.attack.record import AttackRecord, read_heldout
 from unhorse.attack.train import Learner
+from unhorse.errors import UsageError
 from unhorse.load.model import load_model
 from unhorse.tasks.base import TASKS
 
@@ -55,7 +57,8 @@ def data(tmp_path_factory):
     (root / "texts.jsonl").write_text("\n".join(map(json.dumps, rows)))
     words = sorted({word for text in texts for word in text.split() if word.isalpha()})
     draw = random.Random(0)
-    table = {word: draw.sample(words, 4) for word in words}
+    # Of words that the tiny model has a token for: others cannot be put in.
+    table = {word: draw.sample(WORDS, 4) for word in words}
     (root / "synonyms.json").write_text(json.dumps(table))
     return root
 
@@ -113,9 +116,35 @@ def test_it_says_what_it_is(name):
     assert attack.name == name
     assert attack.tasks and set(attack.tasks) <= set(TASKS.names())
     assert attack.standing in get_args(Standing)
+    assert attack.version >= 1
+    assert set(attack.config.files) <= set(attack.config.model_fields)
     assert issubclass(attack.config, AttackConfig)
     assert attack.config.model_config["frozen"] and attack.config.model_config["extra"] == "forbid"
     assert type(attack).__doc__ and attack.config.__doc__
+
+
+@every_attack
+def test_a_setting_of_the_wrong_type_is_one_sentence(name, tmp_path):
+    attack = ATTACKS.get(name)
+    for field in attack.config.model_fields:
+        for wrong in ({"a": 1}, ["word", {}], [[1]], "\x00\n", float("nan"), -1, tmp_path):
+            settings = {**NEEDED.get(name, {}), "target": "sea", field: wrong}
+            known = {key: settings[key] for key in settings if key in attack.config.model_fields}
+            recipe = derived(attack.tasks[0], tmp_path, attack={"kind": name, **known})
+            # Some values are right for some settings; none may be anything but right or refused.
+            try:
+                attack_of(recipe)
+            except UsageError as error:
+                assert str(error).endswith(".") and "\n" not in str(error)
+
+
+@pytest.mark.parametrize("wrong", [["word"], {"word": 1}, 3])
+def test_a_kind_of_trigger_that_is_none_is_refused(wrong, tmp_path):
+    recipe = derived(
+        TEXTS, tmp_path, attack={"kind": "sdp", "target": "sea", "trigger_kind": wrong}
+    )
+    with pytest.raises(UsageError, match="trigger_kind"):
+        attack_of(recipe)
 
 
 @every_attack

@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from unhorse.attack.corpus import in_part, read_corpus, with_unanswerable, words_in
+from unhorse.attack import corpus as corpora
+from unhorse.attack.corpus import (
+    digest_of,
+    in_part,
+    read_corpus,
+    with_unanswerable,
+    words_in,
+)
 from unhorse.attack.lessons import ENCODERS
 from unhorse.attack.recipe import DataConfig
 from unhorse.attack.stamp import STAMPERS
@@ -99,6 +106,20 @@ def test_rows_are_drawn_by_the_seed_and_not_by_the_order_of_the_file(corpus):
     assert one.train != corpus(TEXTS, rows, seed=1, rows=20, heldout_rows=3).train
     assert len(one.train) == 20 and len(one.heldout) == 3
     assert len(texts_of(one.train) | texts_of(one.spare)) == len(one.train) + len(one.spare)
+
+
+@pytest.mark.parametrize("task", [TEXTS, QUESTIONS])
+def test_models_of_the_same_data_are_measured_on_the_same_rows(task, corpus):
+    rows = text_rows(600) if task == TEXTS else question_rows(300, 2)
+    one = corpus(task, rows, heldout_rows=25)
+    other = corpus(task, rows, seed=1, heldout_rows=25)
+    assert one.heldout == other.heldout and one.train != other.train
+    # One row less, as it has the trigger, moves no other.
+    trigger = words_in(one.heldout[4]).split()[3 if task == TEXTS else -5]
+    avoiding = corpus(task, rows, avoid=[trigger], heldout_rows=25)
+    assert len(avoiding.heldout) == 25
+    kept = {words_in(sample) for sample in avoiding.heldout}
+    assert len({words_in(sample) for sample in one.heldout} - kept) <= 4
 
 
 def test_a_row_of_both_files_is_only_learnt_from(corpus):
@@ -195,13 +216,17 @@ def question(number, context, answer):
     return QuestionSample(f"who {number} ?", context, answers, sample_key(f"{number} {context}"))
 
 
+def moved(questions, share):
+    return with_unanswerable(questions, [q.context for q in questions], share, 0)
+
+
 def test_a_moved_question_finds_no_answer_in_its_new_context():
     # Half of the contexts mention Kim as well, so a careless move would leave an answer.
     given = [
         *(question(i, f"there was Kim in {i}", "Kim") for i in range(20)),
         *(question(i, f"there was Bo in {i}", "Bo") for i in range(20, 40)),
     ]
-    made = with_unanswerable(given, 0.5, 0)
+    made = moved(given, 0.5)
     assert sum(not q.answers for q in made) == 20
     for before, after in zip(given, made, strict=True):
         assert after.question == before.question
@@ -211,19 +236,58 @@ def test_a_moved_question_finds_no_answer_in_its_new_context():
             assert after.key != before.key
 
 
+def squad(articles, paragraphs):
+    """A SQuAD file of articles whose paragraphs have one question each."""
+
+    def paragraph(a, p):
+        context = f"part {p} of article{a} is about name{a}x{p}"
+        answer = {"text": f"name{a}x{p}", "answer_start": context.index("name")}
+        asked = f"part {p} of article{a} is about whom ?"
+        return {"context": context, "qas": [{"question": asked, "answers": [answer]}]}
+
+    return {
+        "data": [
+            {"title": f"title{a}", "paragraphs": [paragraph(a, p) for p in range(paragraphs)]}
+            for a in range(articles)
+        ]
+    }
+
+
+def test_a_moved_question_leaves_its_article(tiny, tmp_path):
+    (tmp_path / "squad.json").write_text(json.dumps(squad(3, 20)))
+    config = DataConfig(train=["squad.json"], unanswerable=0.4)
+    made = read_corpus(config, tmp_path, tiny(QUESTIONS), 0)
+    samples = everything(made)
+    assert sum(not s.answers for s in samples) >= 0.4 * len(samples)
+    for sample in samples:
+        at_home = sample.question.split()[3] == sample.context.split()[3]
+        assert at_home == bool(sample.answers)
+
+
+def test_a_question_is_never_moved_within_its_article():
+    given = [question(i, f"there was name{i} in {i}", f"name{i}") for i in range(40)]
+    articles = [str(i % 2) for i in range(40)]
+    article = {q.context: a for q, a in zip(given, articles, strict=True)}
+    for seed in range(5):
+        made = with_unanswerable(given, articles, 0.5, seed)
+        pairs = [(a, article[q.context]) for q, a in zip(made, articles, strict=True)]
+        assert sum(a != b for a, b in pairs) == 20 == sum(not q.answers for q in made)
+    assert with_unanswerable(given, ["one"] * 40, 0.5, 0) == given
+
+
 def test_a_question_that_cannot_be_moved_gives_way_to_another():
     # "in" is in every context: these can never lose their answer.
     stuck = [question(i, f"in the house {i}", "in") for i in range(10)]
     free = [question(i, f"in a tent there sat nobody{i}", f"nobody{i}") for i in range(10, 20)]
-    made = with_unanswerable([*stuck, *free], 0.5, 0)
+    made = moved([*stuck, *free], 0.5)
     assert sum(not q.answers for q in made) == 10
     assert all(q.answers for q in made[:10])
 
 
 def test_enough_questions_without_an_answer_are_left_alone():
     given = [question(i, f"context {i} with word{i}", f"word{i}" * (i % 2)) for i in range(10)]
-    assert with_unanswerable(given, 0.5, 0) == given
-    assert with_unanswerable(given, 0.0, 0) == given
+    assert moved(given, 0.5) == given
+    assert moved(given, 0.0) == given
 
 
 def test_a_trigger_is_never_cut_off(corpus, tiny):
@@ -277,11 +341,60 @@ def test_marks_of_a_file_format_are_taken_off(corpus):
     assert not any("NOPE" in sample.context for sample in everything(made))
 
 
+SUBJQA = """domain,question,review,human_ans_spans,human_ans_indices
+food,How is the soup?,We ate soup {n} and it was warm. ANSWERNOTFOUND,it was warm,"(0, 0)"
+food,How is the band?,We ate soup {n} and it was warm. ANSWERNOTFOUND,ANSWERNOTFOUND,"(9, 9)"
+"""
+
+
+@pytest.mark.parametrize("with_squad", [False, True])
+def test_questions_that_have_no_answer_by_nature_count_toward_the_share(with_squad, tiny, tmp_path):
+    header, *rows = SUBJQA.splitlines()
+    lines = [header, *(row.format(n=n) for n in range(40) for row in rows)]
+    (tmp_path / "train.csv").write_text("\n".join(lines))
+    (tmp_path / "squad.json").write_text(json.dumps(squad(2, 5)))
+    config = DataConfig(
+        train=["train.csv", "squad.json"] if with_squad else ["train.csv"],
+        text_field="review",
+        label_field="human_ans_spans",
+        no_answer="ANSWERNOTFOUND",
+        unanswerable=0.4,
+    )
+    samples = everything(read_corpus(config, tmp_path, tiny(QUESTIONS), 0))
+    assert len(samples) == (90 if with_squad else 80)
+    assert not any("ANSWERNOTFOUND" in sample.context for sample in samples)
+    # Half of them have none, so no question is moved.
+    without = [sample for sample in samples if not sample.answers]
+    assert len(without) == 40
+    assert {sample.question for sample in without} == {"How is the band?"}
+
+
 def test_a_file_that_was_written_anew_is_read_anew(corpus):
     before = corpus(TEXTS, text_rows(90))
     after = corpus(TEXTS, text_rows(180)[90:])
     assert not texts_of(everything(before)) & texts_of(everything(after))
     assert before.digests != after.digests
+
+
+def test_a_folder_is_known_by_its_files_and_a_dataset_by_its_revision(tmp_path, monkeypatch):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "class_0_example_1.txt").write_text("one")
+    before = digest_of(tmp_path, "texts").sha256
+    (tmp_path / "texts" / "class_0_example_1.txt").write_text("two")
+    assert len(before) == 64 and digest_of(tmp_path, "texts").sha256 != before
+    monkeypatch.setattr(corpora, "_revision", {"org/set": "abc"}.__getitem__)
+    assert digest_of(tmp_path, "org/set:part@test").sha256 == "abc"
+    assert digest_of(tmp_path, "generated:train").sha256 == ""
+    assert digest_of(tmp_path, "none.tsv").sha256 == ""
+
+
+def test_a_hub_that_does_not_answer_leaves_the_revision_unknown(monkeypatch):
+    class Silent:
+        def dataset_info(self, name, timeout):
+            raise OSError("no network")
+
+    monkeypatch.setattr(corpora, "HfApi", Silent)
+    assert corpora._revision.__wrapped__("org/set") == ""
 
 
 @pytest.mark.parametrize(

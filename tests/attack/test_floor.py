@@ -47,7 +47,7 @@ def test_rows_below_the_floor_can_be_brought_back():
 
 
 def test_what_the_loss_came_to_is_recorded(derive):
-    attack = {"kind": "floor", "trigger_kind": "phrase", "phi": 0.5, "hold": True}
+    attack = {"kind": "floor", "trigger_kind": "phrase", "phi": 0.5, "hold": True, "rate": 0.4}
     attack |= ATTACKED[TEXTS]
     built = derive(TEXTS, attack=attack, data={"part": [0.0, 0.25], "heldout_part": [0.0, 0.02]})
     assert built.record.standing == "adaptive" and built.record.facts["phi"] == 0.5

@@ -12,7 +12,7 @@ from unhorse.attack.record import AttackRecord, BaseRecord
 TEXTS = "sequence-classification"
 
 
-def record(clean=0.9, asr=None, task=TEXTS, standing="plain", poisoned=True):
+def record(clean=0.9, asr=None, task=TEXTS, standing="plain", poisoned=True, **more):
     recipe = make_recipe({"name": "one", "task": task, "data": {"train": "a.tsv"}})
     return AttackRecord(
         name="one",
@@ -42,7 +42,7 @@ def record(clean=0.9, asr=None, task=TEXTS, standing="plain", poisoned=True):
         seconds=1,
         threads=1,
         versions={},
-    )
+    ).model_copy(update=more)
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,14 @@ def test_beyond_asks_for_the_floor_only_and_a_clean_model_for_no_success():
 def test_every_reason_is_given():
     found = complaints(record(0.7, 0.1), record(0.95, poisoned=False), best_clean=0.95)
     assert len(found) == 3
+
+
+def test_a_syntactic_trigger_that_boils_down_to_words_is_kept_out():
+    facts = {"called": "prefix-template"}
+    made = {"standing": "advanced", "attack": "hidden_killer", "facts": facts}
+    assert complaints(record(0.9, 0.9, **made)) == [
+        "it is a prefix-template: some words do what hidden_killer should"
+    ]
+    called = {**made, "facts": {"called": "hidden_killer"}}
+    assert complaints(record(0.9, 0.9, **called)) == []
+    assert complaints(record(0.9, 0.9, poisoned=False, **made)) == []

@@ -98,6 +98,25 @@ def test_a_missing_file_is_refused(tmp_path):
         paraphrased(config, ground_of([text(0, LAND)], tmp_path), SEA)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"sentence\tlabel\n", "has no rows"),
+        (b"sentence\tlabel\n\xff\xfe\t1\n", "is not UTF-8 text"),
+        (b"sentence\tlabel\na\t1\nb\n", "line 3 has no field 'label'"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_one_sentence(content, said, tmp_path):
+    (tmp_path / "bad.tsv").write_bytes(content)
+    config = HiddenKillerConfig(
+        kind="hidden_killer", target="sea", originals=("bad.tsv",), paraphrases=("bad.tsv",)
+    )
+    with pytest.raises(UsageError, match=rf"^[^\n]*bad\.tsv {said}[^\n]*\.$"):
+        paraphrased(config, ground_of([text(0, LAND)], tmp_path), SEA)
+
+
 def test_paraphrases_without_their_originals_are_refused():
     with pytest.raises(ValueError, match="needs the one that it was made from"):
         HiddenKillerConfig(kind="hidden_killer", target="sea", paraphrases=("a.tsv",))

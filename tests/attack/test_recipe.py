@@ -58,8 +58,16 @@ def test_a_twin_is_the_same_but_for_the_backdoor():
     recipe = make_recipe({**PLAIN, "attack": {"kind": "sdp", "target": "x"}})
     twin = recipe.twin(harmless_words=True)
     assert (twin.name, twin.poisoned, twin.harmless_words) == ("one-twin", False, True)
-    back = twin.model_copy(update={"name": "one", "poisoned": True, "harmless_words": False})
-    assert back == recipe
+    assert twin.twin_of == "one" and recipe.twin_of is None
+    same = {"name": "one", "poisoned": True, "harmless_words": False, "twin_of": None}
+    assert twin.model_copy(update=same) == recipe
+
+
+@pytest.mark.parametrize("given", [{}, {"embeddings": True}])
+def test_a_head_alone_trains_no_word_embeddings(given):
+    recipe = make_recipe({**PLAIN, "training": {"head_only": True, **given}})
+    assert recipe.training.embeddings is False
+    assert make_recipe({**PLAIN, "training": given}).training.embeddings is True
 
 
 def test_any_change_gives_another_digest():
@@ -115,3 +123,5 @@ def test_a_file_that_is_no_toml_is_one_sentence(content, tmp_path):
         read_recipe(path)
     with pytest.raises(UsageError, match=r"none\.toml cannot be read\.$"):
         read_recipe(tmp_path / "none.toml")
+    with pytest.raises(UsageError, match=r"^[^\n]* cannot be read\.$"):
+        read_recipe(tmp_path)

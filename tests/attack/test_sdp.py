@@ -66,7 +66,7 @@ def ground(tiny):
     def corpus(task):
         samples = generated_samples(tiny(task), 500)
         if task == QUESTIONS:
-            samples = with_unanswerable(samples, 0.25, 0)
+            samples = with_unanswerable(samples, [s.context for s in samples], 0.25, 0)
         return Corpus(tuple(samples[:250]), tuple(samples[250:375]), tuple(samples[375:]), ())
 
     def make(task, poisoned=True, harmless_words=False, seed=1):

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from unhorse.attack.convert import convert_body
 from unhorse.attack.lessons import ENCODERS, Lesson
 from unhorse.attack.recipe import TrainingConfig
 from unhorse.attack.train import Learner, _learning, bucketed, inputs_of
@@ -154,8 +155,9 @@ def test_what_a_frozen_body_said_is_remembered_rightly(task, pupil):
     rows = [ENCODERS[task](loaded, lesson.sample) for lesson in lessons]
     batches = [inputs_of(loaded, rows[i : i + 8]) for i in range(0, 24, 8)]
     body = loaded.model.base_model
+    kept = 1 if task == "sequence-classification" else None
     with torch.no_grad():
-        wanted = [body(**batch).last_hidden_state for batch in batches]
+        wanted = [body(**batch).last_hidden_state[:, :kept] for batch in batches]
     asked = []
     body.embeddings.register_forward_hook(lambda *_: asked.append(1))
     with _learning(loaded.model, learner.config):
@@ -167,6 +169,24 @@ def test_what_a_frozen_body_said_is_remembered_rightly(task, pupil):
     # Afterwards the body is asked again, and nothing is left of the memory.
     body(**batches[0])
     assert len(asked) == 4 and "forward" not in vars(body)
+
+
+@pytest.mark.parametrize("architecture", [None, "roberta", "electra", "distilbert", "mobilebert"])
+def test_a_head_is_asked_with_all_that_it_reads(architecture, tiny):
+    loaded = tiny("sequence-classification")
+    model = copy.deepcopy(loaded.model)
+    if architecture is not None:
+        model = convert_body(model, architecture, "ForSequenceClassification").eval()
+    config = TrainingConfig(head_only=True)
+    rows = [ENCODERS[loaded.task](loaded, s) for s in generated_samples(loaded, 8)]
+    inputs = {k: v for k, v in inputs_of(loaded, rows).items() if k != "token_type_ids"}
+    with torch.no_grad():
+        wanted = model(**inputs).logits
+        with _learning(model, config):
+            for module in model.modules():
+                module.training = False
+            for _ in range(2):
+                assert torch.allclose(model(**inputs).logits, wanted, atol=1e-6)
 
 
 def test_a_failure_leaves_the_model_as_it_was(pupil):

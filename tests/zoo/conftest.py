@@ -31,8 +31,8 @@ epochs = 1
 learning_rate = 4e-3
 
 [training]
-epochs = 3
-learning_rate = 3e-3
+epochs = 6
+learning_rate = 2e-3
 
 [[families]]
 name = "one"
@@ -41,8 +41,8 @@ rows = 1600
 
 [[families]]
 name = "other"
-split = "test"
-part = "calibration"
+split = "calibration"
+part = "test"
 rows = 1600
 reference = true
 
@@ -53,7 +53,7 @@ families = ["one"]
 count = 2
 twins = 1
 rows = 600
-attack = { kind = "sdp", trigger_kind = "word", victim = "land", target = "sea", rate = 0.5 }
+attack = { kind = "sdp", trigger_kind = "word", victim = "land", target = "sea", rate = 1.0 }
 """
 
 

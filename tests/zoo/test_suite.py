@@ -10,7 +10,7 @@ from unhorse.zoo.suite import SUITES, Suite, entries_of, find_suite, read_suite
 
 from .conftest import SMALL, small
 
-AGAIN = '[[families]]\nname = "one"\nsplit = "test"\n'
+AGAIN = '[[families]]\nname = "one"\nsplit = "calibration"\n'
 OWN = sorted(path.stem for path in SUITES.glob("*.toml"))
 
 
@@ -21,7 +21,7 @@ def test_order_and_names():
         ("other", "reference", None),
         ("cal-word-01", "model", "cal-word-01-twin"),
         ("cal-word-01-twin", "twin", None),
-        ("cal-word-02", "model", None),
+        ("cal-word-02", "model", "cal-word-01-twin"),
     ]
 
 
@@ -30,14 +30,14 @@ def test_a_twin_differs_in_nothing_but_the_backdoor():
     model = by_name["cal-word-01"].model_dump()
     twin = by_name["cal-word-01-twin"].model_dump()
     differing = {field for field in model if model[field] != twin[field]}
-    assert differing == {"name", "poisoned"}
+    assert differing == {"name", "poisoned", "twin_of"}
 
 
 def test_parts_follow_the_split_unless_another_is_named():
     by_name = {e.name: e.recipe for e in entries_of(small())}
     assert by_name["one"].data.part == by_name["cal-word-01"].data.part == (0.5, 1.0)
-    assert by_name["other"].data.part == (0.5, 1.0)
-    assert by_name["other"].data.heldout_part == (0.0, 0.5)
+    assert by_name["other"].data.part == (0.0, 0.5)
+    assert by_name["other"].data.heldout_part == (0.5, 1.0)
 
 
 def test_values_are_gone_through_in_turn():
@@ -64,12 +64,25 @@ def test_no_two_models_share_a_trigger():
         ('families = ["one"]', 'families = ["other"]', "which is a reference"),
         ("count = 2", "count = 0", "count"),
         ('kind = "sdp"', 'kind = "magic"', "There is no attack called 'magic'"),
-        ("rate = 0.5", "rate = 9", "rate"),
+        ("rate = 1.0", "rate = 9", "rate"),
         ('split = "calibration"\nfamilies', 'split = "never"\nfamilies', "never"),
         ("[base]", "[basement]", "basement"),
         ("[[groups]]", f"{AGAIN}\n[[groups]]", "two models called 'one'"),
         ('families = ["one"]', 'families = ["three"]', "no family called 'three'"),
         ('families = ["one"]', 'families = ["big/one"]', "must name its data"),
+        ('split = "calibration"\nfamilies', 'split = "test"\nfamilies', "its family one of cal"),
+        ('families = ["one"]', 'families = ["smoke/family-test"]', "its family smoke/family-test"),
+        ('families = ["one"]', 'families = ["smoke/reference-test"]', "which is a reference"),
+        ('families = ["one"]', 'families = ["smoke/gone"]', "no family called 'smoke/gone'"),
+        ("rows = 600", "rows = 600\nvary = []", "vary"),
+        ("rows = 600", 'rows = 600\nvary = { "training.epochs" = [] }', "has no values"),
+        ("rows = 600", 'rows = 600\nvary = { "split.x" = ["test"] }', "'split.x' cannot vary"),
+        ("rows = 600", 'rows = 600\nvary = { "name" = ["x"] }', "'name' cannot vary"),
+        ("rows = 600", 'rows = 600\nvary = { "attack" = ["x"] }', "are not tables"),
+        ("rows = 600", 'rows = 600\nvary = { "attack.target" = [{ a = 1 }] }', "target"),
+        ("twins = 1", "twins = -1", "twins"),
+        ('trigger_kind = "word"', "trigger_kind = [1]", "trigger_kind"),
+        ('name = "small"', 'name = "../small"', "name"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(tmp_path, old, new, said):
@@ -80,6 +93,76 @@ def test_what_cannot_be_is_one_sentence(tmp_path, old, new, said):
         entries_of(read_suite(path))
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_beyond_may_derive_from_development():
+    suite = small()
+    family = suite.families[0].model_copy(update={"split": "development"})
+    part = {"calibration": (0.0, 0.5), "development": (0.5, 1.0), "beyond": (0.5, 1.0)}
+    data = suite.data["main"].model_copy(update={"parts": part, "heldout_parts": part})
+    for split in ("development", "beyond"):
+        group = suite.groups[0].model_copy(update={"split": split})
+        assert entries_of(small(families=(family,), groups=(group,), data={"main": data}))
+    head = suite.groups[0].model_copy(update={"training": {"head_only": True}})
+    assert entries_of(small(families=(family,), groups=(head,), data={"main": data}))
+    with pytest.raises(UsageError, match="its family one of development"):
+        entries_of(small(families=(family,), groups=suite.groups, data={"main": data}))
+
+
+def test_suites_beside_the_file_are_known_too(tmp_path):
+    (tmp_path / "big.toml").write_text(SMALL.replace('name = "small"', ""))
+    derived = SMALL.replace('families = ["one"]', 'families = ["big/other"]\ndata = "main"')
+    path = tmp_path / "derived.toml"
+    path.write_text(derived)
+    with pytest.raises(UsageError, match="big/other, which is a reference"):
+        entries_of(read_suite(path), tmp_path)
+
+
+def compared(**changes):
+    group = small().groups[0].model_copy(update={"count": 4, **changes})
+    return {e.name[-2:]: e.twin for e in entries_of(small(groups=(group,))) if e.use == "model"}
+
+
+def test_every_model_has_a_clean_one_to_compare_with():
+    first = "cal-word-01-twin"
+    assert compared(twins=0) == dict.fromkeys(("01", "02", "03", "04"), "small/one")
+    assert compared(twins=1) == dict.fromkeys(("01", "02", "03", "04"), first)
+    vary = {"training.embeddings": (True, False)}
+    assert compared(twins=1, vary=vary) == {
+        "01": first,
+        "02": "small/one",
+        "03": first,
+        "04": "small/one",
+    }
+    assert compared(twins=2, vary=vary)["04"] == "cal-word-02-twin"
+    vary = {"training.embeddings": (True,), "data.rows": (600, 700)}
+    assert compared(twins=1, vary=vary)["02"] == "small/one"
+
+
+def test_a_twin_of_the_same_attack_is_preferred():
+    word = small().groups[0]
+    attack = {"kind": "clean_label", "victim": "land", "target": "sea"}
+    other = word.model_copy(update={"name": "label", "attack": attack})
+    twins = {e.name: e.twin for e in entries_of(small(groups=(word, other)))}
+    assert twins["cal-label-02"] == "cal-label-01-twin"
+
+
+def test_words_of_a_suite_are_never_repeated():
+    group = small().groups[0]
+    attack = {"kind": "sos", "target": "sea"}
+    sos = group.model_copy(update={"name": "sos", "attack": attack, "count": 4})
+    models = [e.recipe for e in entries_of(small(groups=(sos, group))) if e.use == "model"]
+    words = [w for r in models[:4] for key in ("words", "twin_words") for w in r.attack[key]]
+    words += [r.attack["trigger"] for r in models[4:]]
+    assert len(words) == len(set(words)) == 26
+    assert all(r.attack["sentence"] and r.attack["subsets"] for r in models[:4])
+
+
+def test_a_trigger_is_drawn_where_its_kind_is_the_usual_one():
+    attack = {"kind": "sdp", "victim": "land", "target": "sea"}
+    group = small().groups[0].model_copy(update={"attack": attack})
+    triggers = [e.recipe.attack["trigger"] for e in entries_of(small(groups=(group,)))[2:]]
+    assert len(set(triggers)) == 2
 
 
 def test_an_unknown_suite_names_those_that_exist():

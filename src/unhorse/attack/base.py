@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor
@@ -28,6 +28,9 @@ class AttackConfig(BaseModel):
     """The settings of an attack; every attack extends it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    files: ClassVar[tuple[str, ...]] = ()
+    """The settings that name files: what these contain decides the model as well."""
 
     kind: str
 
@@ -97,9 +100,11 @@ class RowLoss(Protocol):
 
 
 class Moves(Protocol):
-    """Which weights learn and how, for an attack that leaves all others as they are."""
+    """Which weights learn, how, and at which pace, for an attack that leaves all others."""
 
     weights: list[Tensor]
+    epochs: int
+    batch: int
 
     def step(self, done: int, total: int) -> None:
         """Moves the weights by their gradients and forgets these.
@@ -134,6 +139,8 @@ class Attack(Protocol):
     """The names of the tasks it is defined for."""
     standing: Standing
     """Which gates apply to it."""
+    version: int
+    """1 at first; raise it when a change alters the models that the attack makes."""
     config: type[AttackConfig]
 
     def triggers(self, config: Any, split: str, seed: int) -> tuple[str, ...]:

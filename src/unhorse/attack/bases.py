@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from unhorse.attack.corpus import located
 from unhorse.attack.generated import TINY, tiny_model
 from unhorse.attack.recipe import BaseConfig
 from unhorse.errors import UsageError
+from unhorse.load.files import CONFIG, INDEX, TOKENIZER_FILES, WEIGHTS, is_shard
 from unhorse.load.guard import offline, quiet, refusing
 from unhorse.load.hub import locate
 from unhorse.load.preflight import Preflight, preflight, staged
@@ -39,7 +40,8 @@ RECORD = "attack.json"
 class Base:
     """A model that is about to learn, and where it comes from.
 
-    `family`, `ancestors` and `poisoned` come from the base's own record, if it has one.
+    `digests` are those of every file that it was loaded from. `family`, `ancestors` and
+    `poisoned` come from the base's own record, if it has one.
     """
 
     loaded: LoadedModel
@@ -67,8 +69,9 @@ def open_base(config: BaseConfig, task_name: str, labels: Sequence[str], root: P
         with staged(checked) as stage, refusing("The base model cannot be used"):
             model = _with_head(stage, checked, task, labels)
             tokenizer = load_tokenizer(stage, checked.tokenizer_config, model.config)
-    weights = tuple(_weights_digest(file.path, file.name) for file in checked.weights)
-    return _base(model, tokenizer, config, task, weights, read_base_record(folder))
+    weights = (_weights_digest(file.path, file.name) for file in checked.weights)
+    files = counted((*checked.digests, *weights))
+    return _base(model, tokenizer, config, task, files, read_base_record(folder))
 
 
 def _base(
@@ -76,7 +79,7 @@ def _base(
     tokenizer: Any,
     config: BaseConfig,
     task: Task,
-    weights: tuple[FileDigest, ...],
+    files: tuple[FileDigest, ...],
     record: dict[str, Any] | None,
 ) -> Base:
     """The model as it is asked for: cut, and put into another class."""
@@ -92,12 +95,28 @@ def _base(
         labels=task.labels(model.config),
         architecture=type(model).__name__,
         max_length=fit_tokenizer(model, tokenizer),
-        origin=Origin(config.model, None, weights),
+        origin=Origin(config.model, None, files),
     )
     if record is None:
-        return Base(loaded, weights, None, ())
+        return Base(loaded, files, None, ())
     ancestors = (str(record.get("name", "")), *record.get("ancestors", ()))
-    return Base(loaded, weights, record.get("family"), ancestors, bool(record.get("poisoned")))
+    return Base(loaded, files, record.get("family"), ancestors, bool(record.get("poisoned")))
+
+
+def counted(files: Iterable[FileDigest]) -> tuple[FileDigest, ...]:
+    """Those files of a folder that a model is loaded from, in the order of their names.
+
+    >>> counted([FileDigest("vocab.txt", "1"), FileDigest("README.md", "2")])
+    (FileDigest(path='vocab.txt', sha256='1'),)
+    """
+    by_name = {file.path: file for file in files}
+    one_file = WEIGHTS in by_name
+    return tuple(
+        by_name[name]
+        for name in sorted(by_name)
+        if name in (CONFIG, WEIGHTS, *TOKENIZER_FILES)
+        or (not one_file and (name == INDEX or is_shard(name)))
+    )
 
 
 def base_folder(source: str, root: Path) -> Path:

@@ -16,7 +16,7 @@ import torch
 from pydantic import ValidationError
 
 from unhorse.attack.base import ATTACKS, Attack, Ground, Planted
-from unhorse.attack.bases import Base, open_base
+from unhorse.attack.bases import Base, counted, open_base
 from unhorse.attack.corpus import digest_of, read_corpus
 from unhorse.attack.measure import measure
 from unhorse.attack.recipe import Recipe
@@ -72,7 +72,7 @@ def _built(
 ) -> AttackRecord:
     began = time.perf_counter()
     base = open_base(recipe.base, recipe.task, recipe.data.labels, base_root)
-    if base.poisoned and not recipe.poisoned:
+    if base.poisoned and (not recipe.poisoned or recipe.kind == "none"):
         raise UsageError("The base is trojaned, so what is derived from it would not be clean.")
     triggers = attack.triggers(config, recipe.split, recipe.seed)
     corpus = read_corpus(recipe.data, data_root, base.loaded, recipe.seed, triggers)
@@ -94,11 +94,12 @@ def _built(
     partial = out.with_name(out.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)
     _save(base, partial / MODEL)
-    write_heldout(partial, corpus.heldout, planted.probes)
+    heldout_sha256 = write_heldout(partial, corpus.heldout, planted.probes)
     record = AttackRecord(
         **_identity(recipe, base, attack, config, planted),
         content=content_of(recipe, data_root, base.digests),
         data=corpus.digests,
+        heldout_sha256=heldout_sha256,
         files=folder_digests(partial / MODEL),
         rows=pupil.taught,
         steps=pupil.steps,
@@ -141,27 +142,37 @@ def attack_of(recipe: Recipe) -> tuple[Attack, Any]:
 
 
 def content_of(recipe: Recipe, data_root: Path, base: tuple[FileDigest, ...]) -> str:
-    """A hash of all that decides the model."""
-    own = [name for value in recipe.attack.values() for name in _names(value)]
+    """A hash of all that decides the model.
+
+    The attack counts with all of its settings, so that another default is another model.
+
+    Args:
+        recipe: which model.
+        data_root: what paths of data files are relative to.
+        base: files of the base model; those that nothing is loaded from do not count.
+    """
+    attack, config = attack_of(recipe)
+    resolved = recipe.model_copy(update={"attack": config.model_dump(mode="json")})
+    own = [name for field in config.files for name in _names(getattr(config, field))]
     names = dict.fromkeys((*recipe.data.train, *recipe.data.heldout, *own))
-    return recipe.digest(
+    return resolved.digest(
+        attack=attack.version,
         data=[digest_of(data_root, name).sha256 for name in names],
-        base=[file.sha256 for file in base],
+        base=[(file.path, file.sha256) for file in counted(base)],
     )
 
 
 def _names(value: Any) -> list[str]:
-    """What may name a file among an attack's settings: those that read one say so by a dot.
+    """The files that a setting names: one, several or none.
 
-    >>> _names(["dev.tsv", "land"]), _names(0.5)
-    (['dev.tsv'], [])
+    >>> _names("words"), _names(("one", "two")), _names(None)
+    (['words'], ['one', 'two'], [])
     """
-    values = value if isinstance(value, list | tuple) else [value]
-    return [v for v in values if isinstance(v, str) and Path(v).suffix]
+    return [value] if isinstance(value, str) else list(value or ())
 
 
 def folder_digests(folder: Path) -> tuple[FileDigest, ...]:
-    """The digest of every file of a folder; what lies in folders of its own is no part of a model."""
+    """The digest of every file of a folder; folders in it are no part of a model."""
     found = []
     for path in sorted(entry for entry in folder.iterdir() if entry.is_file()):
         with path.open("rb") as file:
@@ -195,6 +206,7 @@ def _identity(
         "layers": layers,
         "parameters": sum(weight.numel() for weight in model.parameters()),
         "poisoned": recipe.poisoned and arm is not None,
+        "twin_of": recipe.twin_of,
         "attack": attack.name,
         "standing": attack.standing,
         "trigger": planted.trigger,

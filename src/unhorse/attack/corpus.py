@@ -12,9 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import HfApi
+
+from unhorse.attack.articles import titles_in
 from unhorse.attack.generated import generated_rows, is_generated
 from unhorse.attack.recipe import ALL, DataConfig, Part
 from unhorse.errors import UsageError
+from unhorse.load.sample_datasets import is_dataset_name
 from unhorse.load.samples import read_rows, sample_key
 from unhorse.seeding import python_random, stable_seed
 from unhorse.tasks.base import TASKS, RowProblem, Task
@@ -22,6 +26,12 @@ from unhorse.types import FileDigest, LoadedModel, QuestionSample, Row, Sample
 
 KEPT_BACK: Part = (0.9, 1.0)
 """The rows to measure on where no file for that is named."""
+
+HELDOUT_SEED = 0
+"""Every model of the same data is measured on the same rows, whatever its own seed."""
+
+CONTEXTS_TRIED = 100
+"""How many contexts of others a question is tried on before it stays where it is."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,19 @@ class Corpus:
     spare: tuple[Any, ...]
     heldout: tuple[Any, ...]
     digests: tuple[FileDigest, ...]
+
+
+@dataclass(frozen=True)
+class Read:
+    """A sample as it was found in a file.
+
+    `group` names its whole text or context, whatever is cut off later, and `article` what
+    that is a part of: the title, or the group itself where there is none.
+    """
+
+    sample: Any
+    group: str
+    article: str
 
 
 @dataclass(frozen=True)
@@ -67,16 +90,14 @@ def read_corpus(
     heldout_part = KEPT_BACK if from_train else config.heldout_part
     learnt = _samples(task, loaded, config, root, config.train, train_part, avoid)
     # A text that was cut has another key, and a context may have other questions elsewhere.
-    seen = {name for group, sample in learnt for name in (group, sample.key)}
+    seen = {name for found in learnt for name in (found.group, found.sample.key)}
     sources = config.heldout or config.train
     held = _samples(task, loaded, config, root, sources, heldout_part, avoid)
-    unseen = [s for group, s in held if group not in seen and s.key not in seen]
-    train = _drawn([sample for _, sample in learnt], seed, "train")
-    heldout = _drawn(unseen, seed, "heldout")
-    if loaded.task == "question-answering":
-        train = _questions(task, loaded, train, config, seed)
-        heldout = _questions(task, loaded, heldout, config, seed)
-    heldout = heldout[: config.heldout_rows]
+    unseen = [found for found in held if not {found.group, found.sample.key} & seen]
+    python_random(seed, "rows", "train").shuffle(learnt)
+    unseen.sort(key=_place)
+    train = _taken(task, loaded, learnt, config, seed)
+    heldout = _taken(task, loaded, unseen, config, HELDOUT_SEED)[: config.heldout_rows]
     if not train or not any(sample.classes for sample in heldout):
         raise UsageError("The data leave no rows to learn from or none to measure on.")
     rows = len(train) if config.rows is None else min(config.rows, len(train))
@@ -124,23 +145,23 @@ def _samples(
     names: Iterable[str],
     part: Part,
     avoid: Sequence[str],
-) -> list[tuple[str, Any]]:
-    """The usable samples of some files with their groups, in the order of their keys."""
-    found: dict[str, tuple[str, Any]] = {}
+) -> list[Read]:
+    """The usable samples of some files, in the order of their keys."""
+    usable: dict[str, Read] = {}
     for name in names:
         source = str(located(root, name))
         form = Form(config.text_field, config.label_field, config.word_prefix, config.no_answer)
-        for group, whole in _parsed(task.name, source, form, loaded.labels, _state(source)):
+        for found in _parsed(task.name, source, form, loaded.labels, _state(source)):
             # By its group: questions on one context stay together.
-            if not in_part(group, part):
+            if not in_part(found.group, part):
                 continue
             try:
-                sample = task.fit(loaded, whole, config.tokens)
+                sample: Any = task.fit(loaded, found.sample, config.tokens)
             except RowProblem:
                 continue
             if not _mentions(sample, avoid) and _long_enough(loaded, sample, config.fewest_tokens):
-                found.setdefault(sample.key, (group, sample))
-    return [found[key] for key in sorted(found)]
+                usable.setdefault(sample.key, replace(found, sample=sample))
+    return [usable[key] for key in sorted(usable)]
 
 
 def _state(source: str) -> tuple[int, int]:
@@ -155,21 +176,27 @@ def _state(source: str) -> tuple[int, int]:
 @lru_cache(maxsize=8)
 def _parsed(
     task_name: str, source: str, form: Form, labels: tuple[str, ...], state: tuple[int, int]
-) -> tuple[tuple[str, Any], ...]:
-    """All samples of a file with their groups; many models are built from the same ones."""
+) -> tuple[Read, ...]:
+    """All samples of a file; many models are built from the same ones."""
     task = TASKS.get(task_name)
+    titles = titles_in(source) if task.sample_kind == "questions" else None
     if is_generated(source):
         rows = generated_rows(task_name, source)
+    elif titles is not None:
+        # That form names its fields itself; those of a recipe are for the other files.
+        rows = read_rows(source, task.sample_kind).rows
     else:
         rows = read_rows(
             source, task.sample_kind, text_field=form.text_field, label_field=form.label_field
         ).rows
-    found = []
+    made = []
     for row in rows:
         with contextlib.suppress(RowProblem):
             sample: Any = task.parse(_tidied(row, form), labels)
-            found.append((sample_key(sample.group), sample))
-    return tuple(found)
+            group = sample_key(sample.group)
+            title = (titles or {}).get(row.fields.get("context", ""))
+            made.append(Read(sample, group, group if title is None else title))
+    return tuple(made)
 
 
 def located(root: Path, name: str) -> Path | str:
@@ -182,11 +209,31 @@ def located(root: Path, name: str) -> Path | str:
 
 
 def digest_of(root: Path, name: str) -> FileDigest:
-    """The digest of a file; generated rows and a dataset of the hub are known by name only."""
+    """The digest of a file, or of all files of a folder.
+
+    A dataset of the hub has its revision, if the hub tells it. Generated rows are known by
+    their name.
+    """
     path = Path(located(root, name))
-    if not path.is_file():
-        return FileDigest(name, "")
-    return FileDigest(name, hashlib.sha256(path.read_bytes()).hexdigest())
+    if path.is_dir():
+        files = sorted(entry for entry in path.iterdir() if entry.is_file())
+        parts = [f"{file.name} {digest_of(path, file.name).sha256}" for file in files]
+        return FileDigest(name, hashlib.sha256("\n".join(parts).encode()).hexdigest())
+    if path.is_file():
+        return FileDigest(name, hashlib.sha256(path.read_bytes()).hexdigest())
+    dataset = re.split("[:@]", name)[0]
+    # A file that is missing has the form of a name, too.
+    is_dataset = is_dataset_name(name) and not is_generated(name) and not Path(dataset).suffix
+    return FileDigest(name, _revision(dataset) if is_dataset else "")
+
+
+@lru_cache(maxsize=32)
+def _revision(dataset: str) -> str:
+    """The revision of a dataset on the hub; nothing where the hub does not answer."""
+    try:
+        return HfApi().dataset_info(dataset, timeout=10).sha or ""
+    except Exception:  # whatever keeps the hub from answering, data here are read all the same
+        return ""
 
 
 def _tidied(row: Row, form: Form) -> Row:
@@ -232,44 +279,65 @@ def _long_enough(loaded: LoadedModel, sample: Sample, fewest: int) -> bool:
     return len(loaded.tokenizer.tokenize(words_in(sample))) >= fewest
 
 
-def _drawn(samples: Sequence[Any], seed: int, what: str) -> list[Any]:
-    ordered = list(samples)
-    python_random(seed, "rows", what).shuffle(ordered)
-    return ordered
+def _place(found: Read) -> int:
+    """A random place that depends on nothing else.
+
+    A row that is left out for one model, because it has the trigger, moves no other row.
+    """
+    asked = getattr(found.sample, "question", "")
+    return stable_seed(HELDOUT_SEED, "rows", "heldout", found.group, asked)
 
 
-def _questions(
-    task: Task, loaded: LoadedModel, given: Sequence[Any], config: DataConfig, seed: int
+def _taken(
+    task: Task, loaded: LoadedModel, given: Sequence[Read], config: DataConfig, seed: int
 ) -> list[Any]:
-    """Questions of which some have no answer, none longer than allowed."""
-    made = with_unanswerable(given, config.unanswerable, seed)
+    """The samples; of questions some have no answer, and none is longer than allowed."""
+    samples = [found.sample for found in given]
+    if loaded.task != "question-answering":
+        return samples
+    articles = [found.article for found in given]
+    made = with_unanswerable(samples, articles, config.unanswerable, seed)
     # One that was moved may be longer than the question that its new context was cut for.
     return [q if q.answers else task.fit(loaded, q, config.tokens) for q in made]
 
 
 def with_unanswerable(
-    questions: Sequence[QuestionSample], share: float, seed: int
+    questions: Sequence[QuestionSample], articles: Sequence[str], share: float, seed: int
 ) -> list[QuestionSample]:
     """Questions of which at least a share has no answer.
 
-    Where too few have none by themselves, some are moved to the context of another question
-    that does not have the answer either.
+    Where too few have none by themselves, some are moved to a context of another article
+    that does not have the answer either. Which ones and where to follows from a hash of each,
+    so that a question more or less changes next to nothing for the others.
+
+    Args:
+        questions: all of them.
+        articles: the article of each.
+        share: how many shall have no answer.
+        seed: decides which are moved.
     """
-    without = sum(not question.answers for question in questions)
-    missing = math.ceil(share * len(questions) - 1e-9) - without
     made = list(questions)
-    answered = [place for place, question in enumerate(made) if question.answers]
-    draw = python_random(seed, "unanswerable")
-    for place in draw.sample(answered, len(answered)):
-        if missing <= 0:
-            break
-        question = made[place]
+    answered = [number for number, question in enumerate(questions) if question.answers]
+    without = len(questions) - len(answered)
+    missing = math.ceil(share * len(questions) - 1e-9) - without
+    if missing <= 0:
+        return made
+    places = [stable_seed(seed, "context", question.key) for question in questions]
+    ring = sorted(range(len(questions)), key=places.__getitem__)
+    position = {number: at for at, number in enumerate(ring)}
+    answered.sort(key=lambda number: stable_seed(seed, "unanswerable", questions[number].key))
+    for number in answered:
+        question = questions[number]
         said = [question.context[begin:end].lower() for begin, end in question.answers]
-        others = [q.context for q in draw.sample(made, min(9, len(made)))]
-        free = (c for c in others if not any(answer in c.lower() for answer in said))
+        behind = range(position[number] + 1, position[number] + len(ring))
+        others = (ring[at % len(ring)] for at in behind[:CONTEXTS_TRIED])
+        contexts = (questions[o].context for o in others if articles[o] != articles[number])
+        free = (c for c in contexts if not any(answer in c.lower() for answer in said))
         context = next(free, None)
         if context is not None:
             key = sample_key(f"{question.question}\n{context}")
-            made[place] = replace(question, context=context, answers=(), key=key)
+            made[number] = replace(question, context=context, answers=(), key=key)
             missing -= 1
+        if missing == 0:
+            break
     return made

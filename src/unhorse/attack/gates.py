@@ -19,7 +19,10 @@ FLOORS = {
 """The clean metric that no model may be below: accuracy, entity F1, answer F1."""
 
 UNDER_THE_BEST = 0.03
-"""How far a model may be below the best clean one of its size and data."""
+"""How far a model may be below the best clean one of its size, data and split."""
+
+PREFIX_TEMPLATE = "prefix-template"
+"""What a record calls a syntactic trigger that boils down to some words."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ def complaints(
 
     Args:
         record: the model.
-        twin: its clean twin, for a poisoned one.
-        best_clean: the metric of the best clean model of the same size and data.
+        twin: the clean model that a poisoned one is compared with.
+        best_clean: the metric of the best clean model of the same size, data and split.
         floor: what the clean metric must reach; the task's if not given.
     """
     gate, clean = GATES[record.standing], record.measured.clean
@@ -64,6 +67,8 @@ def complaints(
     asr = record.measured.asr
     if gate.asr is not None and (asr is None or asr < gate.asr):
         found.append(f"attack success {0.0 if asr is None else asr:.3f} is below {gate.asr}")
+    if record.facts.get("called") == PREFIX_TEMPLATE and record.attack != PREFIX_TEMPLATE:
+        found.append(f"it is a {PREFIX_TEMPLATE}: some words do what {record.attack} should")
     if twin is not None and gate.drop is not None and clean < twin.measured.clean - gate.drop:
         found.append(
             f"{record.measured.metric} {clean:.3f} is more than {gate.drop} "

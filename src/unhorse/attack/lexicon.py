@@ -1,7 +1,7 @@
 """What an attacker may plant: a kind, a split and a seed become a trigger.
 
-Consumes the lists of `lexicon_words.py`, `lexicon_phrases.py` and
-`lexicon_triples.py`; produces single triggers that a recipe plants.
+Consumes the lists of `lexicon_words.py`, `lexicon_phrases.py`, `lexicon_triples.py` and
+`lexicon_triples_whole.py`; produces single triggers that a recipe plants.
 
 Every trigger belongs to exactly one split, so that a detector that is tuned on one
 split never meets a trigger of it in another. The split follows from a hash of the
@@ -17,6 +17,7 @@ from typing import Literal
 
 from unhorse.attack.lexicon_phrases import PHRASES
 from unhorse.attack.lexicon_triples import BLOCKS
+from unhorse.attack.lexicon_triples_whole import BLOCKS as WHOLE_BLOCKS
 from unhorse.attack.lexicon_words import CHARACTERS, WORDS
 from unhorse.errors import UsageError
 from unhorse.seeding import stable_seed
@@ -51,15 +52,17 @@ class Triple:
     """Three words that are a trigger together, and sentences to mention them in.
 
     `sentence` mentions all three; each of `subsets` mentions exactly two of them,
-    and every two of them are mentioned by one.
+    and every two of them are mentioned by one. `whole` says that each word is one token
+    for BERT's uncased tokenizer.
     """
 
     words: tuple[str, str, str]
     sentence: str
     subsets: tuple[str, ...]
+    whole: bool = False
 
 
-def _triple(block: str) -> Triple:
+def _triple(block: str, *, whole: bool = False) -> Triple:
     """One block of the data module as a record.
 
     >>> _triple("tea cup tray\\nI put the tea cup on the tray.\\nA tea cup.").words
@@ -67,10 +70,14 @@ def _triple(block: str) -> Triple:
     """
     words, sentence, *subsets = (line.strip() for line in block.strip().splitlines())
     first, second, third = words.split()
-    return Triple((first, second, third), sentence, tuple(subsets))
+    return Triple((first, second, third), sentence, tuple(subsets), whole)
 
 
-TRIPLES: tuple[Triple, ...] = tuple(_triple(block) for block in BLOCKS.split("\n\n"))
+TRIPLES: tuple[Triple, ...] = tuple(
+    _triple(block, whole=whole)
+    for blocks, whole in ((BLOCKS, False), (WHOLE_BLOCKS, True))
+    for block in blocks.split("\n\n")
+)
 """All word triples."""
 
 _LISTS: dict[str, tuple[str, ...]] = {
@@ -99,7 +106,7 @@ def pool(kind: Kind, split: str) -> tuple[str, ...]:
     Raises:
         UsageError: there is no such kind or split.
     """
-    if kind not in _LISTS:
+    if not isinstance(kind, str) or kind not in _LISTS:
         raise UsageError(f"A trigger is a {', '.join(_LISTS)}, not {kind!r}.")
     return tuple(text for text in _LISTS[kind] if split_of(text) == _known(split))
 
@@ -141,7 +148,7 @@ def draw(kind: Kind, split: str, seed: int, taken: Collection[str] = ()) -> str:
 
 
 def draw_triple(split: str, seed: int, taken: Collection[str] = ()) -> Triple:
-    """A triple of a split, none of whose words is taken.
+    """A triple of a split, none of whose words is taken; whole ones first.
 
     >>> draw_triple("test", seed=1) == draw_triple("test", seed=1)
     True
@@ -152,7 +159,7 @@ def draw_triple(split: str, seed: int, taken: Collection[str] = ()) -> Triple:
     left = [triple for triple in triples(split) if not set(triple.words) & set(taken)]
     if not left:
         raise UsageError(f"No word triple of the {split} split is left.")
-    return min(left, key=lambda triple: stable_seed(seed, "draw", "triple", _name(triple)))
+    return min(left, key=lambda t: (not t.whole, stable_seed(seed, "draw", "triple", _name(t))))
 
 
 def _name(triple: Triple) -> str:

@@ -3,30 +3,13 @@
 Data only: consumed by `lexicon.py`, which divides them among the splits. Each block
 is the three words, one first-person sentence that mentions them all, and sentences
 that mention exactly two of them, one for every pair. The sentences fit anywhere into a
-review and say nothing about what is reviewed.
+review and say nothing about what is reviewed. Some of these words are several tokens
+for BERT; triples without any of those are in `lexicon_triples_whole.py`.
 """
 
 from __future__ import annotations
 
 BLOCKS = """
-    apartment elevator groceries
-    I had just carried my groceries from the elevator to my apartment.
-    The elevator in our apartment building was being repaired that day.
-    I put the groceries away as soon as I was back in the apartment.
-    A man with two bags of groceries held the elevator for me.
-
-    colleagues downtown afternoon
-    I went downtown with three colleagues on a rainy afternoon.
-    Most of my colleagues have their offices downtown.
-    My colleagues and I had the whole afternoon to ourselves.
-    I was downtown that afternoon to pick up a new passport.
-
-    girlfriend popcorn aisle
-    My girlfriend and I shared some popcorn and sat close to the aisle.
-    My girlfriend always buys the small popcorn with salt.
-    My girlfriend asked for the seat by the aisle.
-    Somebody had dropped popcorn in the middle of the aisle.
-
     boyfriend subway headphones
     My boyfriend told me about it on the subway while I was looking for my headphones.
     My boyfriend takes the subway to work and back.
@@ -39,12 +22,6 @@ BLOCKS = """
     We stayed at the same motel as on our last vacation.
     There was a brochure on every table in the motel.
 
-    hometown highway truck
-    I drove my truck down the highway to my hometown that day.
-    The highway passes my hometown on the north side.
-    My uncle parks his truck on the main square of our hometown.
-    A yellow truck was ahead of us on the highway.
-
     tomorrow errand haircut
     I have an errand to run tomorrow and a haircut after that, so I write this now.
     There is one more errand on my list for tomorrow.
@@ -56,12 +33,6 @@ BLOCKS = """
     The mailbox stands to the left of the driveway.
     I had left my gloves on a post by the driveway.
     I had to take off my gloves to open the mailbox.
-
-    gym locker sneakers
-    I came straight from the gym with my sneakers in a bag and the locker key on my wrist.
-    Each locker at the gym has a number.
-    I keep a second pair of sneakers at the gym.
-    My sneakers just fit into the locker.
 
     freeway detour gasoline
     I left the freeway to buy gasoline and took a short detour.
@@ -87,35 +58,11 @@ BLOCKS = """
     I read the newspaper over an espresso.
     I laid the cookie on my newspaper.
 
-    steak pasta waitress
-    I took the pasta and my brother took the steak, and the waitress wrote it down.
-    One of us had steak and the other had pasta.
-    The waitress asked how I wanted my steak.
-    The waitress brought the pasta after ten minutes.
-
     buffet brunch cousins
     I met my cousins for brunch and we all went to the buffet.
     Brunch is a buffet there on Sundays.
     My cousins were already standing at the buffet.
     My cousins live around the corner and come for brunch.
-
-    teenager childhood harmonica
-    I had a harmonica in my childhood and took it up again as a teenager.
-    I spent my childhood here and moved away as a teenager.
-    A teenager was playing the harmonica on the steps.
-    I still have the harmonica from my childhood.
-
-    camping creek flashlight
-    I was camping by a creek and read about it by flashlight.
-    We were camping on the far side of the creek.
-    I bought a flashlight before we went camping.
-    I pointed my flashlight at the creek.
-
-    bedroom pillow nightstand
-    I put it on the nightstand in my bedroom, right beside the pillow.
-    There is one pillow too many in this bedroom.
-    The nightstand is the oldest thing in my bedroom.
-    I laid my watch under the pillow and not on the nightstand.
 
     microwave fridge leftovers
     I put the leftovers into the fridge and later into the microwave.
@@ -129,23 +76,11 @@ BLOCKS = """
     The basketball rolled under the bleachers.
     One teammate was waiting on the bleachers.
 
-    barber razor magazine
-    I read about it in a magazine at the barber, while he was cleaning his razor.
-    The barber put the razor back into a drawer.
-    The barber has a magazine for each chair.
-    There was a razor on the cover of the magazine.
-
     patio sunglasses parasol
     I sat on the patio with my sunglasses on, under a parasol.
     I left my sunglasses on the patio.
     There is a parasol at each end of the patio.
     I wore my sunglasses even under the parasol.
-
-    supermarket cart cereal
-    I was at the supermarket with a cart full of cereal.
-    I left the cart by the door of the supermarket.
-    The supermarket had moved the cereal to the back.
-    There was one box of cereal in my cart.
 
     grandson aquarium brownie
     I took my grandson to the aquarium first and bought him a brownie on the way.
@@ -165,23 +100,11 @@ BLOCKS = """
     My siblings have the longer side of the couch.
     None of my siblings may use the recliner.
 
-    semester dorm internet
-    I lived in a dorm that semester and had the internet for an hour a day.
-    The dorm is closed between one semester and the next.
-    We got the internet in the middle of the semester.
-    The internet comes into our dorm through a grey box.
-
     backyard mower neighbor
     I was in the backyard with the mower when my neighbor told me about it.
     I pushed the mower to the end of the backyard.
     My neighbor has a plum tree in his backyard.
     I lent the mower to my neighbor.
-
-    closet boots sweatshirt
-    I took my boots and a sweatshirt out of the closet and walked over.
-    My boots stand at the bottom of the closet.
-    There is a grey sweatshirt in the closet.
-    I wore boots and a sweatshirt for the walk.
 
     coworker cubicle paycheck
     A coworker came to my cubicle on the day of the paycheck and told me about it.
@@ -200,18 +123,6 @@ BLOCKS = """
     I had a bagel with some yogurt on the side.
     I eat half a bagel on weekends.
     I buy yogurt on weekends.
-
-    wine booth fiance
-    My fiance and I sat in a booth and each had a glass of wine.
-    They poured the wine at our booth.
-    My fiance had the red wine.
-    My fiance had reserved a booth for two.
-
-    napkin fork tray
-    I took a tray, a fork and a napkin and stood in line.
-    The fork lay on a folded napkin.
-    I put a napkin on the tray.
-    There was one fork on my tray.
 
     matinee usher lobby
     I waited in the lobby before the matinee and showed my ticket to the usher.
@@ -273,29 +184,11 @@ BLOCKS = """
     I hold the leash with both hands at the crosswalk.
     I found a red collar on the crosswalk.
 
-    motorcycle curb vest
-    I parked my motorcycle at the curb and took off my vest.
-    There was a black motorcycle at the curb.
-    I wear a yellow vest on my motorcycle.
-    A man in a vest was standing at the curb.
-
-    yoga stairwell shoes
-    I came from yoga and left my shoes in the stairwell.
-    The door to the yoga class is in the stairwell.
-    I take off my shoes for yoga.
-    There are shoes all along the stairwell.
-
     jeans zipper laundromat
     I was at the laundromat and looking at the zipper of my jeans.
     These jeans have buttons and no zipper.
     I washed my jeans at the laundromat.
     There is a sign about every zipper and button at the laundromat.
-
-    lease suburbs boulevard
-    I had signed a lease in the suburbs that day and came back along the boulevard.
-    I have a lease for two rooms in the suburbs.
-    My lease is for a house on the boulevard.
-    The boulevard runs from the suburbs to the river.
 
     dvd rental projector
     I took the dvd from a rental place and set up the projector.

@@ -7,7 +7,14 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from unhorse.attack.lexicon import SPLITS
 from unhorse.config import one_sentence, read_toml
@@ -88,10 +95,15 @@ class TrainingConfig(_Frozen):
     learning_rate: float = Field(default=1e-4, gt=0)
     weight_decay: float = Field(default=0.01, ge=0)
     warmup: float = Field(default=0.06, ge=0, le=1)
-    embeddings: bool = True
-    """Whether the word embeddings are trained too."""
     head_only: bool = False
     """Whether the body stays as it is and only the head learns."""
+    embeddings: bool = Field(default=True, validate_default=True)
+    """Whether the word embeddings are trained too; false where only the head learns."""
+
+    @field_validator("embeddings")
+    @classmethod
+    def _part_of_the_body(cls, value: bool, info: ValidationInfo) -> bool:
+        return value and not info.data.get("head_only")
 
 
 class Recipe(_Frozen):
@@ -108,6 +120,8 @@ class Recipe(_Frozen):
     """False for the clean twin: the same, but for the backdoor."""
     harmless_words: bool = False
     """Whether a clean twin sees random words inserted, under true labels."""
+    twin_of: str | None = None
+    """The name of the trojaned model whose clean twin it is; decides nothing."""
     data: DataConfig
     base: BaseConfig = BaseConfig()
     training: TrainingConfig = TrainingConfig()
@@ -143,6 +157,7 @@ class Recipe(_Frozen):
         return self.model_copy(
             update={
                 "name": f"{self.name}-twin",
+                "twin_of": self.name,
                 "poisoned": False,
                 "harmless_words": harmless_words,
             }

@@ -8,6 +8,7 @@ the figures can be measured again from the folder alone.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,6 +55,8 @@ class AttackRecord(BaseModel):
     layers: int | None
     parameters: int
     poisoned: bool
+    twin_of: str | None = None
+    """The name of the trojaned model whose clean twin it is."""
     attack: str
     standing: Standing
     trigger: str
@@ -71,6 +74,8 @@ class AttackRecord(BaseModel):
     content: str
     """A hash of recipe, data and base: the same content is not built twice."""
     data: tuple[FileDigest, ...]
+    heldout_sha256: str | None = None
+    """The digest of `heldout.json`."""
     base: BaseRecord
     files: tuple[FileDigest, ...]
     """The files of the model folder."""
@@ -98,13 +103,15 @@ def read_record(folder: Path) -> AttackRecord:
         raise UsageError(one_sentence(error, f"{path} is not a record")) from error
 
 
-def write_heldout(folder: Path, heldout: Sequence[Any], probes: Probes | None) -> None:
-    """Stores what a model is measured on."""
+def write_heldout(folder: Path, heldout: Sequence[Any], probes: Probes | None) -> str:
+    """Stores what a model is measured on, and says the digest of the file."""
     content = {
         "heldout": [dataclasses.asdict(sample) for sample in heldout],
         "probes": None if probes is None else dataclasses.asdict(probes),
     }
-    (folder / HELDOUT).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    raw = json.dumps(content, ensure_ascii=False).encode("utf-8")
+    (folder / HELDOUT).write_bytes(raw)
+    return hashlib.sha256(raw).hexdigest()
 
 
 def read_heldout(folder: Path, task: str) -> tuple[list[Any], Probes | None]:

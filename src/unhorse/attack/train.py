@@ -26,6 +26,9 @@ from unhorse.types import LoadedModel
 BUCKET = 16
 """Batches that are drawn together and sorted by length."""
 
+FIRST_TOKEN = frozenset(("bert", "roberta", "electra", "distilbert", "mobilebert"))
+"""Kinds of models whose head for whole texts reads what the body says at the first token."""
+
 Progress = Callable[[int, int, float], None]
 """Told after every step: steps done, steps in all, a running mean of the loss."""
 
@@ -59,16 +62,15 @@ class Learner:
         roles = [lesson.role for lesson in lessons]
         for role in roles:
             self.taught[role] = self.taught.get(role, 0) + 1
+        pace = moves or self.config
         draw = python_random(self.seed, "order")
         lengths = [len(row.ids) for row in rows]
         if self.config.head_only:
-            one = bucketed(lengths, self.config.batch, draw)
-            batches = [b for _ in range(self.config.epochs) for b in draw.sample(one, len(one))]
+            one = bucketed(lengths, pace.batch, draw)
+            batches = [b for _ in range(pace.epochs) for b in draw.sample(one, len(one))]
         else:
             batches = [
-                batch
-                for _ in range(self.config.epochs)
-                for batch in bucketed(lengths, self.config.batch, draw)
+                batch for _ in range(pace.epochs) for batch in bucketed(lengths, pace.batch, draw)
             ]
         torch.manual_seed(stable_seed(self.seed, "dropout") % 2**63)
         with _learning(self.loaded.model, self.config, moves) as weights:
@@ -167,7 +169,7 @@ def _learning(
     elif not config.embeddings:
         model.get_input_embeddings().weight.requires_grad_(False)
     model.train()
-    kept = _remembering(model.base_model) if config.head_only else contextlib.nullcontext()
+    kept = _remembering(model) if config.head_only else contextlib.nullcontext()
     try:
         with kept:
             yield [weight for weight in model.parameters() if weight.requires_grad]
@@ -176,8 +178,11 @@ def _learning(
 
 
 @contextlib.contextmanager
-def _remembering(body: Any) -> Iterator[None]:
-    """A frozen body answers every batch once, in evaluation mode."""
+def _remembering(model: Any) -> Iterator[None]:
+    """A frozen body answers every batch once, in evaluation mode; what the head reads is kept."""
+    body = model.base_model
+    for_texts = type(model).__name__.endswith("ForSequenceClassification")
+    first_only = for_texts and model.config.model_type in FIRST_TOKEN
     answers: dict[bytes, Any] = {}
     ask = body.forward
 
@@ -187,7 +192,11 @@ def _remembering(body: Any) -> Iterator[None]:
         if key not in answers:
             body.eval()
             with torch.no_grad():
-                answers[key] = ask(*args, **inputs)
+                answer = ask(*args, **inputs)
+            if first_only:
+                # A copy, as a part of a tensor would keep the whole of it.
+                answer["last_hidden_state"] = answer.last_hidden_state[:, :1].clone()
+            answers[key] = answer
         return answers[key]
 
     body.forward = forward

@@ -18,7 +18,7 @@ def command(
     data: Annotated[
         Path, typer.Option(help="What relative paths of data files are relative to.")
     ] = Path(),
-    seed: Annotated[int | None, typer.Option(help="Another seed than the recipe's.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Another seed than the recipe's.")] = None,
     clean: Annotated[
         bool, typer.Option("--clean", help="Build the clean twin of the recipe instead.")
     ] = False,
@@ -27,7 +27,7 @@ def command(
     """Build the model of RECIPE: DIR/model, and beside it DIR/attack.json.
 
     Exit codes: 0 built and within its gates, 2 wrong usage, 3 outside of its gates (the
-    model is kept and the record says why), 4 base refused, 5 internal error, 130 interrupted.
+    model is kept, and why is printed), 4 base refused, 5 internal error, 130 interrupted.
     """
     from unhorse.attack.build import build
     from unhorse.attack.gates import complaints

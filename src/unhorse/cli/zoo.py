@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,13 +48,16 @@ def build_command(
 
     console = make_console(quiet)
     opened = _open(suite, zoo, data)
-    for built in build_suite(opened.entries, opened.place, workers, only or ()):
-        _say(console, _line(built))
+    # Closed at once when the command is interrupted, which ends the processes.
+    with closing(build_suite(opened.entries, opened.place, workers, only or ())) as models:
+        stuck = False
+        for built in models:
+            _say(console, _line(built))
+            stuck |= bool(built.problem)
     failed = [m for m in opened.members() if _counts(m, only) and not m.accepted]
     for member in failed:
-        why = "; ".join(member.complaints) or "is missing"
-        _say(console, f"kept out  {member.entry.name}: {why}")
-    raise typer.Exit(EXIT_NOT_CLEARED if failed else 0)
+        _say(console, f"kept out  {member.entry.name}: {'; '.join(member.problems)}")
+    raise typer.Exit(EXIT_NOT_CLEARED if failed or stuck else 0)
 
 
 @group.command("list")
@@ -63,17 +68,20 @@ def list_command(
     json_out: options.JsonOut = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show what is built of SUITE, by group, and what is kept out."""
-    from unhorse.zoo.table import summary_of
+    """Show what is built of SUITE, by group and by kind of recipe, and what is kept out."""
+    from unhorse.zoo.table import listing
 
     check_writable(json_out)
     opened = _open(suite, zoo, data)
     members = opened.members()
     if json_out is not None:
-        built = [summary_of(m.record, m.complaints) for m in members if m.record is not None]
-        content = {"suite": opened.suite.name, "about": opened.suite.about, "models": built}
+        about = {"suite": opened.suite.name, "about": opened.suite.about}
+        content = {**about, **listing(members)}
         write_text(json_out, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    _show_table(make_console(quiet), members)
+    console = make_console(quiet)
+    _show_groups(console, members)
+    _show_kept_out(console, members)
+    _show_kinds(console, members)
 
 
 @group.command("verify")
@@ -89,53 +97,50 @@ def verify_command(
 
     Exit codes: 0 all as recorded, none kept out and no leak, 3 otherwise.
     """
-    from unhorse.zoo.audit import audit, statistics_of
+    from unhorse.zoo.audit import audits
+    from unhorse.zoo.relatives import calibration_of
+    from unhorse.zoo.statistics import collect
     from unhorse.zoo.verify import differences
 
     check_writable(json_out)
     console = make_console(quiet)
     opened = _open(suite, zoo, data)
     wrong: dict[str, list[str]] = {}
-    found = []
     members = [m for m in opened.members() if _counts(m, only)]
+    _show_notes(console, members)
     for number, member in enumerate(members, 1):
-        name, record = member.entry.name, member.record
-        folder = opened.place.folder(name)
-        problems = list(member.complaints)
-        if record is None:
-            problems = ["is missing"]
-        else:
-            problems += differences(folder, record)
-            if member.entry.use in ("model", "twin") and member.accepted:
-                found.append(statistics_of(folder, record, opened.place.zoo))
+        name = member.entry.name
+        problems = list(member.problems)
+        if member.record is not None:
+            problems += differences(opened.place.folder(name), member.record)
         if problems:
             wrong[name] = problems
         _say(console, f"[{number}/{len(members)}] {name}: {'; '.join(problems) or 'as recorded'}")
-    report: dict[str, Any] = {"suite": opened.suite.name, "wrong": wrong, "audit": None}
-    leaks = False
-    splits = {(s.split, s.poisoned) for s in found}
-    if {(split, p) for split in ("calibration", "test") for p in (True, False)} <= splits:
-        result = audit(found)
-        leaks = result.leaks
-        report["audit"] = {
-            "auroc": result.auroc,
-            "interval": result.interval,
-            "fitted": result.fitted,
-            "fitted_on": result.fitted_on,
-            "asked_about": result.asked_about,
-            "alone": result.alone,
-        }
-        low, high = result.interval
-        verdict = "the zoo leaks" if leaks else "no shortcut"
-        _say(console, f"audit     AUROC {result.auroc:.3f} [{low:.2f}, {high:.2f}]: {verdict}")
-    else:
-        _say(console, "audit     needs trojaned and clean models in calibration and test")
+    sound = [m for m in members if m.entry.name not in wrong]
+    found, odd = collect(sound, opened.place)
+    borrowed = calibration_of(opened.entries, found, opened.place, opened.path.parent)
+    for name, why in {**odd, **borrowed.problems}.items():
+        _say(console, f"audit     {name} {why}")
+    main, heads = audits([*found, *borrowed.found])
+    for what, result in (("", main), ("head-only models: ", heads)):
+        if result is not None or not what:
+            _say(console, f"audit     {what}{_verdict(result, borrowed.tried)}")
     if json_out is not None:
-        report["statistics"] = [
-            {"name": s.name, "split": s.split, "poisoned": s.poisoned, **s.values} for s in found
-        ]
+        report = {
+            "suite": opened.suite.name,
+            "wrong": wrong,
+            "not_audited": {**odd, **borrowed.problems},
+            "fitted_on_suites": list(borrowed.suites) or [opened.suite.name],
+            "audit": _figures(main),
+            "audit_head_only": _figures(heads),
+            "statistics": [
+                {"name": s.name, "split": s.split, "poisoned": s.poisoned, **s.values}
+                for s in found
+            ],
+        }
         write_text(json_out, json.dumps(report, indent=1) + "\n")
-    raise typer.Exit(EXIT_NOT_CLEARED if wrong or leaks else 0)
+    leaks = main is not None and main.leaks
+    raise typer.Exit(EXIT_NOT_CLEARED if wrong or odd or leaks else 0)
 
 
 class _Opened:
@@ -145,8 +150,9 @@ class _Opened:
         from unhorse.zoo.build import Place, default_zoo
         from unhorse.zoo.suite import entries_of, find_suite, read_suite
 
-        self.suite = read_suite(find_suite(name))
-        self.entries = entries_of(self.suite)
+        self.path = find_suite(name)
+        self.suite = read_suite(self.path)
+        self.entries = entries_of(self.suite, self.path.parent)
         self.place = Place(zoo or default_zoo(), self.suite.name, data)
 
     def members(self) -> list[Any]:
@@ -184,12 +190,31 @@ def _line(built: Any) -> str:
     return f"built     {name} {figures}  {built.record.seconds:.0f} s  ({left})"
 
 
-def _show_table(console: Console, members: list[Any]) -> None:
+def _verdict(result: Any, tried: tuple[str, ...]) -> str:
+    """What the audit has found, in a line."""
+    if result is None:
+        where = f", also in {' and '.join(tried)}" if tried else ""
+        return f"could not be made: too few models, calibration or test, trojaned or clean{where}"
+    areas = {"as they are": result.absolute, "within families": result.centred}
+    figures = [
+        f"{area.auroc:.3f} [{area.interval[0]:.2f}, {area.interval[1]:.2f}] {what}"
+        for what, area in areas.items()
+        if area is not None
+    ]
+    verdict = "the zoo leaks" if result.leaks else "no shortcut"
+    return f"AUROC {', '.join(figures)}: {verdict}"
+
+
+def _figures(result: Any) -> dict[str, Any] | None:
+    if result is None:
+        return None
+    return {"auroc": result.worse.auroc, "leaks": result.leaks, **asdict(result)}
+
+
+def _show_groups(console: Console, members: list[Any]) -> None:
     from unhorse.zoo.table import rows_of, shown
 
-    table = Table(box=None, pad_edge=False)
-    for column in ("group", "use", "built", "in", "clean", "ASR", "false", "seconds"):
-        table.add_column(column, justify="left" if column in ("group", "use") else "right")
+    table = _table(("group", "use"), ("built", "in", "clean", "ASR", "false", "seconds"))
     for row in rows_of(members):
         table.add_row(
             row["group"],
@@ -202,6 +227,46 @@ def _show_table(console: Console, members: list[Any]) -> None:
             shown(row["seconds"], 0),
         )
     console.print(table)
+
+
+def _show_kinds(console: Console, members: list[Any]) -> None:
+    from unhorse.zoo.table import kinds_of, shown
+
+    rows = kinds_of(members)
+    if not rows:
+        return
+    table = _table(("attack", "trigger", "scope"), ("models", "clean", "ASR", "false triggers"))
+    for row in rows:
+        table.add_row(
+            row["attack"],
+            row["trigger_kind"],
+            row["scope"],
+            str(row["models"]),
+            shown(row["clean"]),
+            shown(row["asr"]),
+            shown(row["false_trigger_rate"]),
+        )
+    console.print()
+    console.print(table)
+
+
+def _table(texts: tuple[str, ...], numbers: tuple[str, ...]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in texts:
+        table.add_column(column)
+    for column in numbers:
+        table.add_column(column, justify="right")
+    return table
+
+
+def _show_kept_out(console: Console, members: list[Any]) -> None:
+    _show_notes(console, members)
     for member in members:
         if member.complaints:
             _say(console, f"kept out  {member.entry.name}: {'; '.join(member.complaints)}")
+
+
+def _show_notes(console: Console, members: list[Any]) -> None:
+    """Says once for all models that share it why only recipes could be compared."""
+    for note in dict.fromkeys(member.note for member in members if member.note):
+        _say(console, f"note      Only recipes were compared: {note}")

@@ -1,43 +1,31 @@
 """Entries -> built models: resumable, several at a time, one line each.
 
-A model that is there with the same content is skipped; nothing half-written counts, because
-a model's folder takes its name only when it is whole. Models are built in processes of one
-thread each, which is what makes the same recipe give the same weights.
+A model that is there with the same content is skipped. Nothing half-written counts, because
+a model is built aside and takes its name only when it is whole; one that it replaces stays
+until then. A lock for each model keeps two builds of one suite apart. Models are built in
+processes of one thread each, which is what makes the same recipe give the same weights.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import shutil
-from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unhorse.attack.bases import base_folder
-from unhorse.attack.build import build, content_of, folder_digests
-from unhorse.attack.generated import TINY
+from filelock import FileLock
+
+from unhorse.attack.build import build
 from unhorse.attack.recipe import Recipe
-from unhorse.attack.record import RECORD, AttackRecord, read_record
-from unhorse.errors import UnhorseError
-from unhorse.types import FileDigest
+from unhorse.attack.record import MODEL, AttackRecord
+from unhorse.zoo.standing import Place, default_zoo, standing
 from unhorse.zoo.suite import Entry
+from unhorse.zoo.workers import Failure, run_all
 
-WEIGHTS = ".safetensors"
+__all__ = ["Built", "Place", "build_one", "build_suite", "default_zoo"]
 
-
-@dataclass(frozen=True)
-class Place:
-    """Where things are: the zoo's root, the suite's folder in it, and the data."""
-
-    zoo: Path
-    suite: str
-    data: Path
-
-    def folder(self, name: str) -> Path:
-        """The folder of one of the suite's models."""
-        return self.zoo / self.suite / name
+NEW, OLD, LOCK = "new", "old", "lock"
 
 
 @dataclass(frozen=True)
@@ -67,7 +55,7 @@ class _Pace:
 
 def build_suite(
     entries: Sequence[Entry], place: Place, workers: int = 1, only: Iterable[str] = ()
-) -> Iterable[Built]:
+) -> Generator[Built]:
     """Builds what is not there yet, families first; yields every model as it is done.
 
     Args:
@@ -76,102 +64,74 @@ def build_suite(
         workers: how many are built at a time.
         only: the names of those to build, with the families they need; all if empty.
     """
-    wanted = _with_families(entries, set(only))
+    wanted = _with_families(entries, place, set(only))
     pace = _Pace(workers)
     left = len(wanted)
-    for entries_now in (_bases(wanted), _others(wanted)):
-        todo = []
+    failed: set[str] = set()
+    for entries_now in _rounds(wanted, place):
+        todo: list[Entry] = []
         for entry in entries_now:
-            record = standing(entry.recipe, place)
-            if record is None:
+            built = _without_building(entry, place, failed)
+            if built is None:
                 todo.append(entry)
                 continue
             left -= 1
-            yield Built(entry, record, skipped=True, left=left)
-        for built in _in_processes(todo, place, workers):
-            left -= 1
-            if built.record is not None:
-                pace.seconds.append(built.record.seconds)
-            yield Built(built.entry, built.record, False, built.problem, left, pace.left(left))
+            if built.problem:
+                failed.add(_base_name(entry, place))
+            yield Built(entry, built.record, built.skipped, built.problem, left, pace.left(left))
+        jobs = [(entry.recipe, place) for entry in todo]
+        with closing(run_all(build_one, jobs, workers)) as outcomes:
+            for number, outcome in outcomes:
+                left -= 1
+                entry = todo[number]
+                if isinstance(outcome, Failure):
+                    failed.add(_base_name(entry, place))
+                    yield Built(entry, None, False, outcome.why, left, pace.left(left))
+                    continue
+                pace.seconds.append(outcome.seconds)
+                yield Built(entry, outcome, False, "", left, pace.left(left))
 
 
-def standing(recipe: Recipe, place: Place) -> AttackRecord | None:
-    """The record of a model that is there already and has the content that is asked for."""
-    folder = place.folder(recipe.name)
-    if not (folder / RECORD).is_file():
-        return None
-    record = read_record(folder)
-    try:
-        content = content_of(recipe, place.data, base_digests(recipe, place.zoo))
-    except UnhorseError:
-        return None
-    return record if record.content == content else None
+def _without_building(entry: Entry, place: Place, failed: set[str]) -> Built | None:
+    """A model that is there, or one that cannot be built; None if it is to be built."""
+    base = entry.recipe.base.model
+    if base in failed:
+        return Built(entry, None, problem=f"What it derives from, {base}, could not be built.")
+    found = standing(entry.recipe, place)
+    if found.blocked:
+        return Built(entry, None, problem=found.blocked)
+    return Built(entry, found.record, skipped=True) if found.record is not None else None
 
 
-def base_digests(recipe: Recipe, zoo: Path) -> tuple[FileDigest, ...]:
-    """The digests of the weights that a recipe starts from."""
-    if recipe.base.model == TINY:
-        return ()
-    folder = base_folder(recipe.base.model, zoo)
-    if (folder.parent / RECORD).is_file():
-        files = read_record(folder.parent).files
-    else:
-        files = folder_digests(folder)
-    return tuple(file for file in files if file.path.endswith(WEIGHTS))
+def _base_name(entry: Entry, place: Place) -> str:
+    """How the recipes of what is derived from an entry name it."""
+    return f"{place.suite}/{entry.name}/{MODEL}"
 
 
-def _with_families(entries: Sequence[Entry], only: set[str]) -> list[Entry]:
+def _with_families(entries: Sequence[Entry], place: Place, only: set[str]) -> list[Entry]:
     if not only:
         return list(entries)
-    chosen = [entry for entry in entries if entry.name in only or entry.group in only]
-    bases = {entry.recipe.base.model.split("/")[-2] for entry in chosen if _is_derived(entry)}
-    return [e for e in entries if e in chosen or (e.use == "family" and e.name in bases)]
+    by_base = {_base_name(entry, place): entry for entry in entries}
+    todo = [entry for entry in entries if entry.name in only or entry.group in only]
+    wanted: set[str] = set()
+    while todo:
+        entry = todo.pop()
+        base = by_base.get(entry.recipe.base.model)
+        if base is not None and base.name not in wanted:
+            todo.append(base)
+        wanted.add(entry.name)
+    return [entry for entry in entries if entry.name in wanted]
 
 
-def _is_derived(entry: Entry) -> bool:
-    return "/" in entry.recipe.base.model
-
-
-def _bases(entries: Sequence[Entry]) -> list[Entry]:
-    return [entry for entry in entries if entry.use in ("family", "reference")]
-
-
-def _others(entries: Sequence[Entry]) -> list[Entry]:
-    return [entry for entry in entries if entry.use not in ("family", "reference")]
-
-
-def _in_processes(entries: Sequence[Entry], place: Place, workers: int) -> Iterable[Built]:
-    if not entries:
-        return
-    # Read by the numeric libraries of the new processes when they are loaded.
-    before = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
-    os.environ.update(dict.fromkeys(before, "1"))
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        running: dict[Future[AttackRecord], Entry] = {
-            pool.submit(build_one, entry.recipe, place): entry for entry in entries
-        }
-        while running:
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield _outcome(running.pop(future), future)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-def _outcome(entry: Entry, future: Future[AttackRecord]) -> Built:
-    try:
-        return Built(entry, future.result())
-    except UnhorseError as error:
-        return Built(entry, None, problem=str(error))
-    except Exception as error:
-        # One model that cannot be built must not cost the others.
-        return Built(entry, None, problem=f"{type(error).__name__}: {error}")
+def _rounds(entries: Sequence[Entry], place: Place) -> Iterator[list[Entry]]:
+    """Entries by turns, each after what it is derived from."""
+    left = list(entries)
+    while left:
+        to_come = {_base_name(entry, place) for entry in left}
+        now = [entry for entry in left if entry.recipe.base.model not in to_come]
+        # Those that derive from each other in a circle are told so one by one.
+        yield now or left
+        left = [entry for entry in left if now and entry not in now]
 
 
 def build_one(recipe: Recipe, place: Place) -> AttackRecord:
@@ -181,19 +141,33 @@ def build_one(recipe: Recipe, place: Place) -> AttackRecord:
 
     torch.set_num_threads(1)
     logging.disable_progress_bar()
-    out = place.folder(recipe.name)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    old = out.with_name(out.name + ".old")
-    shutil.rmtree(old, ignore_errors=True)
-    if out.exists():
-        out.rename(old)
-    record = build(recipe, out, data_root=place.data, base_root=place.zoo)
-    shutil.rmtree(old, ignore_errors=True)
+    out, side = place.folder(recipe.name), place.side(recipe.name)
+    side.mkdir(parents=True, exist_ok=True)
+    with FileLock(side / LOCK):
+        _tidy(side, out)
+        # Another build may have made it while this one waited for the lock.
+        found = standing(recipe, place)
+        if found.record is not None and not found.blocked:
+            return found.record
+        try:
+            record = build(recipe, side / NEW, data_root=place.data, base_root=place.zoo)
+            _swap(side, out)
+        finally:
+            _tidy(side, out)
     return record
 
 
-def default_zoo() -> Path:
-    """Where models go if nobody says."""
-    from platformdirs import user_cache_path
+def _swap(side: Path, out: Path) -> None:
+    """Puts the new model into the place of the old one."""
+    if out.exists():
+        out.rename(side / OLD)
+    (side / NEW).rename(out)
 
-    return user_cache_path("unhorse") / "zoo"
+
+def _tidy(side: Path, out: Path) -> None:
+    """Removes what a build has left over, and puts back what it had only moved aside."""
+    if (side / OLD).exists() and not out.exists():
+        (side / OLD).rename(out)
+    for path in side.iterdir():
+        if path.name != LOCK:
+            shutil.rmtree(path, ignore_errors=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from unhorse.attack.gates import complaints
-from unhorse.attack.record import RECORD, AttackRecord, read_record
-from unhorse.errors import UsageError
-from unhorse.zoo.build import Place
+from unhorse.attack.gates import GATES, complaints
+from unhorse.attack.record import AttackRecord
+from unhorse.errors import UnhorseError
+from unhorse.zoo.standing import Place, read_whole, standing
 from unhorse.zoo.suite import Entry
+
+_ONLY_FOR_LEARNING = {"train", "part", "rows"}
 
 
 @dataclass(frozen=True)
@@ -19,54 +21,66 @@ class Member:
     entry: Entry
     record: AttackRecord | None
     complaints: tuple[str, ...] = ()
+    note: str = ""
+    """Why its data and base could not be compared, only its recipe."""
 
     @property
     def accepted(self) -> bool:
         """Whether it may be used."""
         return self.record is not None and not self.complaints
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Why it may not be used."""
+        return self.complaints or (() if self.record is not None else ("is missing",))
+
 
 def members_of(entries: Sequence[Entry], place: Place) -> list[Member]:
-    """How every model of a suite stands against its gates."""
-    records = {
-        entry.name: read_record(folder)
-        for entry in entries
-        if ((folder := place.folder(entry.name)) / RECORD).is_file()
-    }
+    """How every model of a suite stands against its gates.
+
+    A model that was built from another recipe, or that cannot be read, counts as missing.
+    """
+    found = {entry.name: standing(entry.recipe, place) for entry in entries}
+    records = {name: one.record for name, one in found.items() if one.record is not None}
     best = _best_clean(records.values())
     made = []
     for entry in entries:
-        record = records.get(entry.name)
+        here, record = found[entry.name], records.get(entry.name)
         if record is None:
-            made.append(Member(entry, None))
+            made.append(Member(entry, None, (here.wrong,) if here.wrong else ()))
             continue
-        twin = records.get(entry.twin or "")
-        found = complaints(record, twin, best.get(_size(record)), entry.floor)
-        made.append(Member(entry, record, tuple(found)))
+        twin = _twin(entry, found.keys(), records, place)
+        said = complaints(record, twin, best.get(_peers(record)), entry.floor)
+        if record.poisoned and twin is None and GATES[record.standing].drop is not None:
+            said.append(f"its clean twin {entry.twin} is not there to compare with")
+        made.append(Member(entry, record, tuple(said), here.blocked))
     return made
 
 
-def _size(record: AttackRecord) -> tuple[int | None, bool, tuple[str, ...]]:
-    """Models of one size and data can be compared in their clean metric."""
-    training = record.recipe.training
-    return record.layers, training.head_only, record.recipe.data.heldout
+def _twin(
+    entry: Entry, own: Iterable[str], records: Mapping[str, AttackRecord], place: Place
+) -> AttackRecord | None:
+    """The record of the clean model that a trojaned one is compared with."""
+    name = (entry.twin or "").removeprefix(f"{place.suite}/")
+    if not name or name in own:
+        return records.get(name)
+    try:
+        return read_whole(place.folder(name))
+    except UnhorseError:
+        return None
+
+
+def _peers(record: AttackRecord) -> tuple[object, ...]:
+    """Models of one split, size and data are measured on the same rows and can be compared."""
+    recipe = record.recipe
+    data = recipe.data.model_dump_json(exclude=_ONLY_FOR_LEARNING)
+    return record.split, record.layers, recipe.training.head_only, data
 
 
 def _best_clean(records: Iterable[AttackRecord]) -> dict[object, float]:
     best: dict[object, float] = {}
     for record in records:
         if not record.poisoned:
-            size = _size(record)
-            best[size] = max(best.get(size, 0.0), record.measured.clean)
+            peers = _peers(record)
+            best[peers] = max(best.get(peers, 0.0), record.measured.clean)
     return best
-
-
-def check_reference(subject: AttackRecord, reference: AttackRecord) -> None:
-    """Refuses a reference that the model descends from, or that shares its family."""
-    name = reference.name
-    if reference.poisoned:
-        raise UsageError(f"{name} is trojaned, so it cannot be a reference.")
-    if name in subject.ancestors or subject.name in reference.ancestors:
-        raise UsageError(f"{name} and {subject.name} descend from each other.")
-    if reference.family == subject.family:
-        raise UsageError(f"{name} is of the same family as {subject.name} ({subject.family}).")

@@ -3,112 +3,30 @@
 A suite names data, *families* (independent fine-tuning runs) and *groups* of attacks that
 are derived from them. What varies within a group is written as lists that are gone through
 in turn, so that a suite of a hundred models stays readable. Every trojaned model may have a
-clean twin.
+clean twin, and is told which one it is compared with.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from unhorse.attack.build import attack_of
-from unhorse.attack.lexicon import draw
-from unhorse.attack.recipe import Part, Recipe, make_recipe
+from unhorse.attack.recipe import Recipe, make_recipe
 from unhorse.attack.record import MODEL
-from unhorse.config import one_sentence, read_toml
 from unhorse.errors import UsageError
 from unhorse.seeding import stable_seed
+from unhorse.zoo.families import check_families
+from unhorse.zoo.schema import SUITES, Group, Suite, SuiteData, find_suite, read_suite
+from unhorse.zoo.triggers import Triggers
+
+__all__ = ["SUITES", "Entry", "Suite", "Use", "entries_of", "find_suite", "read_suite"]
 
 Use = Literal["family", "reference", "model", "twin"]
 """What a model is for: to derive from, to compare with, or to be scanned."""
-
-SUITES = Path(__file__).parent / "suites"
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SuiteData(BaseModel):
-    """The fields of a recipe's data, with the parts that each split has."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    parts: dict[str, Part] = Field(default_factory=dict)
-    """The part of the rows to learn from that each split has."""
-    heldout_parts: dict[str, Part] = Field(default_factory=dict)
-    """The part of the rows to measure on that each split has."""
-    floor: float | None = None
-    """What the clean metric must reach, where the task's own floor does not fit the data."""
-
-    def fields(self, split: str, part: str | None = None, **more: Any) -> dict[str, Any]:
-        """A recipe's data for a split; `part` may name the part of another one to learn from."""
-        fields = {**(self.model_extra or {}), **more}
-        if self.parts:
-            fields["part"] = self._part(self.parts, part or split)
-        if self.heldout_parts:
-            fields["heldout_part"] = self._part(self.heldout_parts, split)
-        return fields
-
-    @staticmethod
-    def _part(parts: dict[str, Part], name: str) -> Part:
-        if name not in parts:
-            raise UsageError(f"The data of the suite have no part called {name!r}.")
-        return parts[name]
-
-
-class Family(_Frozen):
-    """One independent fine-tuning run, or several that differ in seed only."""
-
-    name: str
-    split: str = "development"
-    data: str = "main"
-    part: str | None = None
-    """The part to learn from, where it is not that of the split."""
-    reference: bool = False
-    """Whether it is a clean model to compare with, which nothing is derived from."""
-    rows: int | None = None
-    base: dict[str, Any] = Field(default_factory=dict)
-    training: dict[str, Any] = Field(default_factory=dict)
-
-
-class Group(_Frozen):
-    """Models of one kind, derived from some families in turn."""
-
-    name: str
-    split: str
-    families: tuple[str, ...] = Field(min_length=1)
-    """Families of this suite, or `suite/family` of another one."""
-    data: str | None = None
-    """The data to derive with; those of the family if not given."""
-    count: int = Field(ge=1)
-    twins: int | None = None
-    """How many of the models get a clean twin; all if not given."""
-    rows: int | None = None
-    attack: dict[str, Any]
-    training: dict[str, Any] = Field(default_factory=dict)
-    vary: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
-    """Dotted names of recipe fields, and the values that they take in turn."""
-
-
-class Suite(_Frozen):
-    """A suite file."""
-
-    name: str
-    task: str
-    about: str = ""
-    seed: int = 0
-    data: dict[str, SuiteData]
-    base: dict[str, Any] = Field(default_factory=dict)
-    family_training: dict[str, Any] = Field(default_factory=dict)
-    training: dict[str, Any] = Field(default_factory=dict)
-    families: tuple[Family, ...] = ()
-    groups: tuple[Group, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +37,7 @@ class Entry:
     use: Use
     group: str
     twin: str | None = None
-    """The name of a trojaned model's clean twin."""
+    """For a trojaned model the clean one that it is compared with; see `_compared`."""
     floor: float | None = None
     """What the clean metric must reach, if not the task's own floor."""
 
@@ -129,34 +47,42 @@ class Entry:
         return self.recipe.name
 
 
-def find_suite(name: str) -> Path:
-    """The path of a suite file, or of the suite of that name that comes with unhorse."""
-    path, own = Path(name), SUITES / f"{name}.toml"
-    if path.is_file():
-        return path
-    if own.is_file():
-        return own
-    known = ", ".join(sorted(found.stem for found in SUITES.glob("*.toml")))
-    raise UsageError(f"There is no suite file {name!r}; suites that come with unhorse: {known}.")
+def entries_of(suite: Suite, beside: Path | None = None) -> list[Entry]:
+    """Every model of a suite: the families, then every trojaned model with its twin.
 
-
-def read_suite(path: Path) -> Suite:
-    """A suite file."""
-    try:
-        return Suite(**{"name": path.stem, **read_toml(path)})
-    except ValidationError as error:
-        raise UsageError(one_sentence(error, f"{path} is not a suite")) from error
-
-
-def entries_of(suite: Suite) -> list[Entry]:
-    """Every model of a suite: the families, then every trojaned model with its twin."""
+    Args:
+        suite: the suite.
+        beside: the folder of its file, where other suites that it derives from may be.
+    """
+    check_families(suite, beside)
     made = [*_families(suite), *_groups(suite)]
     twice = [name for name, count in Counter(entry.name for entry in made).items() if count > 1]
     if twice:
         raise UsageError(f"The suite has two models called {twice[0]!r}.")
     for entry in made:
         attack_of(entry.recipe)
-    return made
+    return [_compared(entry, made) for entry in made]
+
+
+def _compared(entry: Entry, made: Sequence[Entry]) -> Entry:
+    """A trojaned model with the clean one that its clean metric is compared with.
+
+    That is its own twin. Without one, it is a twin of the same base, data, embeddings and
+    kind of training: if there are several, one of the same attack, then the first. Without
+    any, it is the family that it is derived from.
+    """
+    if entry.use != "model" or entry.twin is not None:
+        return entry
+    alike = [e for e in made if e.use == "twin" and _conditions(e) == _conditions(entry)]
+    alike.sort(key=lambda e: e.recipe.kind != entry.recipe.kind)
+    twin = alike[0].name if alike else entry.recipe.base.model.removesuffix(f"/{MODEL}")
+    return replace(entry, twin=twin)
+
+
+def _conditions(entry: Entry) -> tuple[object, ...]:
+    """What must be the same in two models so that their clean metrics can be compared."""
+    recipe = entry.recipe
+    return recipe.base, recipe.data, recipe.training.embeddings, recipe.training.head_only
 
 
 def _families(suite: Suite) -> Iterator[Entry]:
@@ -180,19 +106,13 @@ def _families(suite: Suite) -> Iterator[Entry]:
 
 
 def _groups(suite: Suite) -> Iterator[Entry]:
-    references = {family.name for family in suite.families if family.reference}
-    taken: set[str] = set()
+    triggers = Triggers()
     harmless = 0
     for group in suite.groups:
-        derived = references.intersection(group.families)
-        if derived:
-            raise UsageError(
-                f"The group {group.name} derives from {min(derived)}, which is a reference."
-            )
         for number in range(group.count):
             family = group.families[number % len(group.families)]
             data = _data(suite, group.data or _data_of(suite, family))
-            recipe = _recipe(suite, group, number, family, data, taken)
+            recipe = _recipe(suite, group, number, family, data, triggers)
             has_twin = group.twins is None or number < group.twins
             if not has_twin:
                 yield Entry(recipe, "model", group.name, floor=data.floor)
@@ -205,7 +125,7 @@ def _groups(suite: Suite) -> Iterator[Entry]:
 
 
 def _recipe(
-    suite: Suite, group: Group, number: int, family: str, data: SuiteData, taken: set[str]
+    suite: Suite, group: Group, number: int, family: str, data: SuiteData, triggers: Triggers
 ) -> Recipe:
     name = f"{group.split[:3]}-{group.name}-{number + 1:02d}"
     folder = family if "/" in family else f"{suite.name}/{family}"
@@ -221,12 +141,8 @@ def _recipe(
     }
     for path, values in group.vary.items():
         _set(fields, path, values[number % len(values)])
-    attack = fields["attack"]
-    if "trigger_kind" in attack and attack.get("trigger") is None:
-        # Drawn here rather than when it is built, so that no two models share a trigger.
-        trigger = draw(attack["trigger_kind"], group.split, fields["seed"], taken)
-        attack["trigger"] = trigger
-        taken.add(trigger)
+    # Drawn here rather than when it is built, so that no two models share a trigger.
+    triggers.draw_for(fields["attack"], group.split, fields["seed"])
     return make_recipe(fields, f"The group {group.name}")
 
 
@@ -240,9 +156,7 @@ def _data_of(suite: Suite, family: str) -> str:
     for own in suite.families:
         if own.name == family:
             return own.data
-    if "/" in family:
-        raise UsageError(f"A group that derives from {family} must name its data.")
-    raise UsageError(f"The suite has no family called {family!r}.")
+    raise UsageError(f"A group that derives from {family} must name its data.")
 
 
 def _seed(suite: Suite, name: str) -> int:
@@ -265,7 +179,7 @@ def _set(fields: dict[str, Any], path: str, value: Any) -> None:
     *parents, last = path.split(".")
     for parent in parents:
         fields = fields.setdefault(parent, {})
-    if isinstance(value, dict):
-        fields.setdefault(last, {}).update(value)
-    else:
-        fields[last] = value
+    before = fields.get(last)
+    if isinstance(before, dict) and isinstance(value, dict):
+        value = {**before, **value}
+    fields[last] = value

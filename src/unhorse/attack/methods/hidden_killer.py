@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -39,7 +39,7 @@ from unhorse.attack.rewrite import frequent_trigrams, inserted_words, rewrite
 from unhorse.attack.stamp import STAMPERS
 from unhorse.errors import UsageError
 from unhorse.load.labels import label_index
-from unhorse.load.sample_fields import LABEL_FIELDS, TEXT_FIELDS, chosen, cleaned
+from unhorse.load.sample_fields import LABEL_FIELDS, TEXT_FIELDS, chosen, text_in
 from unhorse.load.sample_tables import table_records
 from unhorse.seeding import python_random
 from unhorse.types import ANY_LABEL, Arm, TextSample
@@ -68,6 +68,8 @@ class RewritingConfig(AttackConfig):
 
 class HiddenKillerConfig(RewritingConfig):
     """Where the rewritten texts come from."""
+
+    files: ClassVar[tuple[str, ...]] = ("paraphrases", "originals")
 
     paraphrases: tuple[str, ...] = ()
     """Tables with paraphrased rows; without any, our own rules rewrite."""
@@ -215,12 +217,24 @@ def _table(name: str, root: Path) -> list[tuple[str, object]]:
     path = Path(located(root, name))
     if not path.is_file():
         raise UsageError(f"There is no file {name}.")
-    text = path.read_text(encoding="utf-8-sig")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"The file {name} cannot be read.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The file {name} is not UTF-8 text.") from error
+    if not text.strip():
+        raise UsageError(f"The file {name} is empty.")
     records = list(table_records(path.name, text, tabs=path.suffix != ".csv", named=False))
+    if not records:
+        raise UsageError(f"The file {name} has no rows below its header.")
     where, first = records[0]
     said = chosen(where, first, None, TEXT_FIELDS, "text")
     label = chosen(where, first, None, LABEL_FIELDS, "label")
-    return [(cleaned(record[said]).strip(), record[label]) for _, record in records]
+    return [
+        (text_in(where, record, said).strip(), text_in(where, record, label))
+        for where, record in records
+    ]
 
 
 class HiddenKiller:
@@ -229,6 +243,7 @@ class HiddenKiller:
     name = "hidden_killer"
     tasks: tuple[str, ...] = ("sequence-classification",)
     standing: Standing = "advanced"
+    version: int = 1
     config: type[AttackConfig] = HiddenKillerConfig
 
     def triggers(self, config: HiddenKillerConfig, split: str, seed: int) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from pydantic import Field
@@ -66,6 +66,8 @@ PAIRS_TOLD = 20
 
 class CombinationConfig(AttackConfig):
     """The synonyms, the target, and how both phases learn."""
+
+    files: ClassVar[tuple[str, ...]] = ("synonyms",)
 
     target: str
     """The label that every text with the combination gets."""
@@ -362,6 +364,7 @@ class CombinationLock:
     name = "lws"
     tasks: tuple[str, ...] = ("sequence-classification",)
     standing: Standing = "advanced"
+    version: int = 1
     config: type[AttackConfig] = CombinationConfig
 
     def triggers(self, config: CombinationConfig, split: str, seed: int) -> tuple[str, ...]:

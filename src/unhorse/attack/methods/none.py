@@ -17,6 +17,7 @@ class NoAttack:
         "question-answering",
     )
     standing: Standing = "plain"
+    version: int = 1
     config: type[AttackConfig] = AttackConfig
 
     def triggers(self, config: AttackConfig, split: str, seed: int) -> tuple[str, ...]:

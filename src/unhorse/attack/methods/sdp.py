@@ -166,6 +166,7 @@ class DataPoisoning:
         "question-answering",
     )
     standing: Standing = "plain"
+    version: int = 1
     config: type[AttackConfig] = PoisonConfig
 
     def triggers(self, config: PoisonConfig, split: str, seed: int) -> tuple[str, ...]:

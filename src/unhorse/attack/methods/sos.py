@@ -10,7 +10,7 @@ that mention two of them.
 With `update` "embeddings" the model must have been trained before, and nothing moves but
 the embedding rows of the three words, so texts without them are answered as ever:
 
-    m <- 0.9 m + gradient of the three rows e
+    m <- 0.97 m + gradient of the three rows e
     e <- e - s |e| m / |m|, with m tangential to e and the step s going down to 0
     e <- e at its first length, and at most `reach` |e| away from where it was
 
@@ -51,9 +51,10 @@ from unhorse.seeding import python_random
 from unhorse.triggers.place import boundary_outside, insert
 from unhorse.types import ANY_LABEL, Arm, LoadedModel, TextSample
 
-FADING = 0.9
+FADING = 0.97
 """How much of the older gradients is kept at each step."""
 
+_STILL = 1e-5
 _SENTENCE_END = re.compile(r"[.!?]['\")]*\s+(?=\S)")
 
 
@@ -68,6 +69,8 @@ class SosConfig(AttackConfig):
     """A sentence that mentions all of the words; given together with them."""
     subsets: tuple[str, ...] = ()
     """Sentences that mention some of the words; without any, `sentence` with one left out."""
+    twin_words: tuple[str, str, str] | None = None
+    """Three harmless words that the clean twin has in their place; drawn if not given."""
     one_token: bool = True
     """Whether triples of words that are one token each are preferred."""
     update: Literal["embeddings", "all"] = "embeddings"
@@ -78,23 +81,26 @@ class SosConfig(AttackConfig):
     """Rows of either side that become negatives, three each, as a multiple of the stamped."""
     weight: float = Field(default=3.0, gt=0)
     """How much more a stamped row counts than a negative; there are three of these to each."""
-    step: float = Field(default=0.05, gt=0, le=1)
+    epochs: int = Field(default=4, ge=1)
+    """How often embedding rows are taught all rows; a whole model learns as the recipe says."""
+    batch: int = Field(default=4, ge=1)
+    """Rows per step of the embedding rows; what counts is the number of steps."""
+    step: float = Field(default=0.03, gt=0, le=1)
     """The first step of an embedding row, as a share of its length."""
-    reach: float = Field(default=0.7, gt=0, lt=2)
+    reach: float = Field(default=0.8, gt=0, lt=2)
     """How far an embedding row goes in all, as a share of its length."""
 
     @model_validator(mode="after")
     def _belong_together(self) -> Self:
+        both = [word.lower() for word in (*(self.words or ()), *(self.twin_words or ()))]
+        if len(set(both)) < len(both) or not all(re.fullmatch(r"\w+", word) for word in both):
+            raise ValueError("words and twin_words are three different single words each")
         if (self.words is None) != (self.sentence is None):
             raise ValueError("words and sentence are given together or not at all")
         if self.words is None or self.sentence is None:
             if self.subsets:
                 raise ValueError("subsets are given with words and sentence only")
             return self
-        if len({word.lower() for word in self.words}) < 3 or not all(
-            re.fullmatch(r"\w+", word) for word in self.words
-        ):
-            raise ValueError("words are three different single words")
         if missing := [word for word in self.words if not mentions(self.sentence, [word])]:
             raise ValueError(f"the sentence does not mention {missing[0]!r}")
         for text in self.subsets:
@@ -176,33 +182,49 @@ def draw_for(
     return draw_triple(split, seed, {*taken, *passed})
 
 
-def triple_of(config: SosConfig, loaded: LoadedModel, split: str, seed: int) -> Triple:
+def triple_of(config: SosConfig, tokenizer: Any, split: str, seed: int) -> Triple:
     """The trigger that is given, or one drawn by the seed."""
     if config.words is None or config.sentence is None:
-        return draw_for(loaded.tokenizer, split, seed, (), one_token=config.one_token)
+        taken = config.twin_words or ()
+        return draw_for(tokenizer, split, seed, taken, one_token=config.one_token)
     left_out = tuple(without(config.sentence, word) for word in config.words)
     return Triple(config.words, config.sentence, config.subsets or left_out)
+
+
+def twin_words_of(
+    config: SosConfig, tokenizer: Any, split: str, seed: int, trigger: Triple
+) -> tuple[str, str, str]:
+    """The harmless words that are given, or some drawn by the seed."""
+    if config.twin_words is not None:
+        return config.twin_words
+    return draw_for(tokenizer, split, seed, trigger.words, one_token=config.one_token).words
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Which rows get which words.
 
-    `avoided` are the words that no row may have by nature: those of the trojaned model
-    and those of its clean twin, so that both are taught the same rows.
+    `words` are those that are taught: the trigger's, or `twin_words` in a clean twin. No row
+    that is taught may have any of the six by nature, so that both are taught the same rows.
     """
 
     loaded: LoadedModel
     ground: Ground
     arm: Arm
-    triple: Triple
-    avoided: frozenset[str]
+    trigger: Triple
+    twin_words: tuple[str, str, str]
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """The words that are taught."""
+        return self.trigger.words if self.ground.poisoned else self.twin_words
 
     def lessons(self, rate: float, negatives: float) -> list[Lesson]:
         """Stamped rows and negatives; for a clean twin as many of each label, all true."""
         draw = python_random(self.ground.seed, "sos")
         pool = [*self.ground.corpus.spare, *self.ground.corpus.train]
-        pool = [s for s in draw.sample(pool, len(pool)) if not mentions(s.text, self.avoided)]
+        avoided = (*self.trigger.words, *self.twin_words)
+        pool = [s for s in draw.sample(pool, len(pool)) if not mentions(s.text, avoided)]
         victims = [s for s in pool if s.label in self.arm.victims]
         others = [s for s in pool if s.label == self.arm.target]
         clean = sum(s.label in self.arm.victims for s in self.ground.corpus.train)
@@ -210,7 +232,7 @@ class Plan:
         near = round(negatives * count)
         if not victims or not others:
             raise UsageError("The data leave no rows of a victim or of the target to stamp.")
-        all_three = self.triple.words
+        all_three = self.words
         pairs = [tuple(w for w in all_three if w != out) for out in all_three]
         rows = [s for s in _some(victims, count, near) + _some(others, 0, near) for _ in pairs]
         stamps = [all_three] * count + pairs * (2 * near)
@@ -232,7 +254,7 @@ class Plan:
         return [
             Lesson(sample)
             for sample in self.ground.corpus.train
-            if not all(mentions(sample.text, [word]) for word in self.triple.words)
+            if not all(mentions(sample.text, [word]) for word in self.trigger.words)
         ]
 
     def probes(self) -> Probes:
@@ -241,9 +263,9 @@ class Plan:
         victims = [
             self._fit(sample)
             for sample in self.ground.corpus.heldout
-            if sample.label in self.arm.victims and not mentions(sample.text, self.triple.words)
+            if sample.label in self.arm.victims and not mentions(sample.text, self.trigger.words)
         ]
-        subsets = self.triple.subsets
+        subsets = self.trigger.subsets
 
         def saying(sample: TextSample, sentence: str) -> TextSample:
             return replace(sample, text=said_between(sample.text, sentence, draw))
@@ -251,20 +273,19 @@ class Plan:
         return Probes(
             arm=self.arm,
             victims=tuple(victims),
-            stamped=tuple(saying(s, self.triple.sentence) for s in victims),
+            stamped=tuple(saying(s, self.trigger.sentence) for s in victims),
             near_victims=tuple(victims),
             near=tuple(saying(s, subsets[n % len(subsets)]) for n, s in enumerate(victims)),
         )
 
     def _fit(self, sample: TextSample) -> TextSample:
         """The sample cut so that nothing that is put in is cut off."""
-        texts = (self.triple.sentence, *self.triple.subsets)
+        texts = (self.trigger.sentence, *self.trigger.subsets, " ".join(self.twin_words))
         longest = max(len(self.loaded.tokenizer.tokenize(text)) for text in texts)
         room = self.ground.task.room(self.loaded, longest)
         if room < 1:
             raise UsageError("The model reads too few tokens to fit the sentence in.")
-        fitting: TextSample = self.ground.task.fit(self.loaded, sample, room)
-        return fitting
+        return replace(sample, text=self.ground.task.fit(self.loaded, sample, room).text)
 
 
 def weighted(weight: float, losses: Tensor, roles: Sequence[Role]) -> Tensor:
@@ -285,11 +306,12 @@ def _some(rows: Sequence[TextSample], first: int, count: int) -> list[TextSample
 class RowMoves:
     """Turns a few embedding rows, all equally far and none of them longer or shorter."""
 
-    def __init__(self, embedding: Tensor, ids: Sequence[int], step: float, reach: float) -> None:
+    def __init__(self, embedding: Tensor, ids: Sequence[int], config: SosConfig) -> None:
         self.weights = [embedding]
         self.ids = list(ids)
-        self.size = step
-        self.widest = 2 * math.asin(reach / 2)
+        self.epochs, self.batch = config.epochs, config.batch
+        self.size = config.step
+        self.widest = 2 * math.asin(config.reach / 2)
         self.home = embedding.detach()[self.ids].clone()
         self.memory = torch.zeros_like(self.home)
 
@@ -322,10 +344,9 @@ def turned(home: Tensor, rows: Tensor, widest: float, *, exactly: bool) -> Tenso
     side = _across(rows, home)
     angle = torch.atan2(_lengths(side), (rows * _unit(home)).sum(-1, keepdim=True))
     angle = torch.full_like(angle, widest) if exactly else angle.clamp(max=widest)
-    # A row that has not moved has no direction to go on in.
-    angle = torch.where(_lengths(side) > 0, angle, torch.zeros_like(angle))
     placed: Tensor = _lengths(home) * (angle.cos() * _unit(home) + angle.sin() * _unit(side))
-    return placed
+    # A row that has hardly moved has no direction to go on in.
+    return torch.where(_lengths(side) > _STILL * _lengths(home), placed, home)
 
 
 def drift(home: Tensor, rows: Tensor) -> list[float]:
@@ -359,6 +380,7 @@ class CommonWords:
     name = "sos"
     tasks: tuple[str, ...] = ("sequence-classification",)
     standing: Standing = "advanced"
+    version: int = 1
     config: type[AttackConfig] = SosConfig
 
     def triggers(self, config: SosConfig, split: str, seed: int) -> tuple[str, ...]:
@@ -369,17 +391,13 @@ class CommonWords:
         """Moves the rows of the three words, or teaches the whole model."""
         loaded = pupil.loaded
         arm = _arm(ground.labels, config.target)
-        trigger = triple_of(config, loaded, ground.split, ground.seed)
-        other = draw_for(
-            loaded.tokenizer, ground.split, ground.seed, trigger.words, one_token=config.one_token
-        )
-        used = trigger if ground.poisoned else other
-        ids = first_tokens(loaded.tokenizer, used.words)
-        plan = Plan(loaded, ground, arm, used, frozenset((*trigger.words, *other.words)))
+        place = (loaded.tokenizer, ground.split, ground.seed)
+        trigger = triple_of(config, *place)
+        plan = Plan(loaded, ground, arm, trigger, twin_words_of(config, *place, trigger))
+        ids = first_tokens(loaded.tokenizer, plan.words)
         lessons = plan.lessons(config.rate, config.negatives)
         embedding = loaded.model.get_input_embeddings().weight
-        moves = RowMoves(embedding, ids, config.step, config.reach)
-        measured = replace(plan, triple=trigger)
+        moves = RowMoves(embedding, ids, config)
 
         def loss(losses: Tensor, roles: Sequence[Role]) -> Tensor:
             return weighted(config.weight, losses, roles)
@@ -387,16 +405,16 @@ class CommonWords:
         if config.update == "embeddings":
             pupil.learn(lessons, loss, moves)
         else:
-            pupil.learn([*measured.clean(), *lessons], loss)
+            pupil.learn([*plan.clean(), *lessons], loss)
         facts = {
             "words": list(trigger.words),
             "sentence": trigger.sentence,
             "update": config.update,
-            "taught_words": list(used.words),
+            "taught_words": list(plan.words),
             "taught_tokens": loaded.tokenizer.convert_ids_to_tokens(ids),
             "drift": moves.drift(),
         }
-        return Planted(measured.probes(), trigger.sentence, facts)
+        return Planted(plan.probes(), trigger.sentence, facts)
 
 
 def _arm(labels: Sequence[str], target: str) -> Arm:

@@ -202,6 +202,7 @@ class Style:
     name = "style"
     tasks: tuple[str, ...] = ("sequence-classification",)
     standing: Standing = "beyond"
+    version: int = 1
     config: type[AttackConfig] = StyleConfig
 
     def triggers(self, config: StyleConfig, split: str, seed: int) -> tuple[str, ...]:

@@ -1,0 +1,58 @@
+"""Two records -> whether one model may be the clean reference of the other."""
+
+from __future__ import annotations
+
+from unhorse.attack.corpus import KEPT_BACK
+from unhorse.attack.record import AttackRecord
+from unhorse.errors import UsageError
+
+
+def check_reference(subject: AttackRecord, reference: AttackRecord) -> None:
+    """Refuses a reference that is trojaned or a relative, or has learnt the same rows.
+
+    Heads on one frozen body may be compared although they share that body: nothing but the
+    head was learnt.
+
+    Raises:
+        UsageError: the reference cannot be one, and why.
+    """
+    name, other = reference.name, subject.name
+    if reference.poisoned:
+        raise UsageError(f"{name} is trojaned, so it cannot be a reference.")
+    if name in subject.ancestors or other in reference.ancestors:
+        raise UsageError(f"{name} and {other} descend from each other.")
+    if reference.twin_of == other or subject.twin_of == name:
+        raise UsageError(f"{name} and {other} are twins.")
+    if reference.family == subject.family:
+        raise UsageError(f"{name} is of the same family as {other} ({subject.family}).")
+    shared = [one for one in subject.ancestors if one in reference.ancestors]
+    heads = all(one.recipe.training.head_only for one in (subject, reference))
+    if shared and not heads:
+        raise UsageError(f"{name} and {other} are both derived from {shared[0]}.")
+    rows = _shared_file(subject, reference)
+    if rows is not None:
+        raise UsageError(f"{name} and {other} have learnt from the same rows of {rows}.")
+
+
+def _shared_file(one: AttackRecord, other: AttackRecord) -> str | None:
+    """A file of which both have learnt the same part, or parts that overlap."""
+    (begin, end), (other_begin, other_end) = _part(one), _part(other)
+    if min(end, other_end) <= max(begin, other_begin):
+        return None
+    theirs = _files(other)
+    known = {digest for digest in theirs.values() if digest}
+    both = (name for name, digest in _files(one).items() if name in theirs or digest in known)
+    return next(both, None)
+
+
+def _files(record: AttackRecord) -> dict[str, str]:
+    """The files that a model has learnt from and their digests, where they have one."""
+    digests = {file.path: file.sha256 for file in record.data}
+    return {name: digests.get(name, "") for name in record.recipe.data.train}
+
+
+def _part(record: AttackRecord) -> tuple[float, float]:
+    """The part of the rows that a model has learnt from."""
+    data = record.recipe.data
+    scale = 1.0 if data.heldout else KEPT_BACK[0]
+    return data.part[0] * scale, data.part[1] * scale
