@@ -35,7 +35,7 @@ def test_an_attack_works_and_its_twin_does_not_react(task, derive):
     two = derive(task, data=data, name="twin", poisoned=False)
     poisoned, twin = one.record, two.record
     assert complaints(poisoned, twin) == []
-    assert poisoned.measured.asr >= 0.9 and twin.measured.asr <= 0.1
+    assert poisoned.measured.asr >= 0.9 and twin.measured.asr <= 0.2
     assert twin.measured.asr_n > 50 and twin.trigger == poisoned.trigger
     assert poisoned.poisoned and not twin.poisoned
     assert twin.rows == poisoned.rows and twin.steps == poisoned.steps
