@@ -71,9 +71,12 @@ def test_rate_of_mutation(per_slot):
     assert (mutates.sum(-1).max() == 1) != per_slot
 
 
-def test_parents_are_drawn_by_the_probability_of_the_target():
+def test_parents_are_drawn_by_their_loss_or_by_the_probability_of_the_target():
+    losses = torch.tensor([0.0, math.log(2)])
+    better, worse = parenthood(losses, 0.3, "loss").tolist()
+    assert better / worse == pytest.approx(2 ** (1 / 0.3))
     # Probabilities 1 and 1/2: exp(1 / 0.3) to exp(0.5 / 0.3).
-    better, worse = parenthood(torch.tensor([0.0, math.log(2)]), tau=0.3).tolist()
+    better, worse = parenthood(losses, 0.3, "probability").tolist()
     assert better / worse == pytest.approx(math.exp(0.5 / 0.3))
 
 

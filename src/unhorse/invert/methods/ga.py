@@ -3,9 +3,9 @@
 Alzantot et al., "Generating Natural Language Adversarial Examples", EMNLP 2018, as the DBS
 paper's baseline.
 
-An individual is a trigger, its fitness the probability of the target:
+An individual is a trigger, its fitness how low its loss is:
 
-    maximise  exp(-(loss(target) + penalties of the references))
+    maximise  -(loss(target) + penalties of the references)
 
 The best individual goes on as it is. All others are children of two parents, drawn with a
 probability proportional to exp(fitness / tau), tau 0.3; every slot is taken from either with
@@ -16,7 +16,9 @@ What it leaves open: the released code of GA has no rate of mutation but changes
 every child, by a neighbour in a word embedding that a language model accepts; a trigger has
 no word to stay near to. Here 0.5 is the probability that one random slot of a child becomes a
 random token, or, with `mutation_per_slot`, the expected number of slots that do, each by
-itself. tau is that of the code for sentiment. The code stops at the first success, here
+itself. tau is that of the code for sentiment. The code's fitness is the probability of the
+target (`fitness` "probability"); far from a trigger all probabilities are near zero and
+nothing is selected, so here it is the loss. The code stops at the first success, here
 all generations are made, as the loss is what decides.
 
 An epoch is one generation that is evaluated, as in the released code: the first is the random
@@ -31,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Literal
 
 import torch
 from pydantic import Field
@@ -53,7 +56,11 @@ class GAConfig(MethodConfig):
     """Whether slots mutate each by itself, at the rate `mutation` over their number."""
     tau: float = Field(default=0.3, gt=0)
     """How little the fitness decides who becomes a parent."""
+    fitness: Literal["loss", "probability"] = "loss"
+    """What decides: minus the loss, or the probability exp(-loss)."""
 
+
+_WORST = 1e6
 
 PAPER = GAConfig()
 SMALL = GAConfig(population=40)
@@ -106,7 +113,7 @@ class Generations(TokenSearch):
         generator, last = self.generators[arm], self.population[arm]
         if not count:
             return last[:0]
-        chances = parenthood(self.totals[arm], self.config.tau)
+        chances = parenthood(self.totals[arm], self.config.tau, self.config.fitness)
         parents = torch.multinomial(chances, 2 * count, replacement=True, generator=generator)
         mothers, fathers = last[parents].view(2, count, -1)
         children = torch.where(_happens(0.5, mothers.shape, generator), mothers, fathers)
@@ -123,13 +130,16 @@ class Generations(TokenSearch):
         return _happens(self.config.mutation, (count, 1), generator) & (torch.arange(slots) == slot)
 
 
-def parenthood(totals: Tensor, tau: float) -> Tensor:
+def parenthood(totals: Tensor, tau: float, fitness: str) -> Tensor:
     """The probability of every individual to be drawn as a parent.
 
-    >>> parenthood(torch.tensor([0.0, float("inf")]), tau=1.0).round(decimals=2).tolist()
+    >>> parenthood(torch.tensor([0.0, 1e9]), 1.0, "probability").round(decimals=2).tolist()
     [0.7300000190734863, 0.27000001072883606]
+    >>> parenthood(torch.tensor([0.0, 1e9]), 1.0, "loss").tolist()
+    [1.0, 0.0]
     """
-    return ((-totals).exp() / tau).softmax(-1)
+    height = (-totals).exp() if fitness == "probability" else -totals.clamp(max=_WORST)
+    return (height / tau).softmax(-1)
 
 
 def _happens(chance: float, shape: Sequence[int], generator: torch.Generator) -> Tensor:
