@@ -131,6 +131,37 @@ def test_a_model_that_is_not_built_is_reported(members, built_zoo, tmp_path):  #
     assert [f.problem for f in found] == ["the model is not built"] * 2
 
 
+def test_half_a_scan_is_no_result(members, built_zoo, tmp_path, monkeypatch):  # noqa: F811
+    """Ctrl-C ends a scan early with a report; that must not count as one."""
+    from unhorse.invert.methods.random import Draws
+
+    def interrupted(self, arms):
+        raise KeyboardInterrupt
+
+    units = plan([m for m in members if m.entry.use == "twin"], [Asked("random")], 1)
+    monkeypatch.setattr(Draws, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(run_bench(units, built_zoo, tmp_path, QUICK))
+    assert list(tmp_path.rglob("*.json")) == []
+
+
+def test_a_scan_that_breaks_does_not_end_the_others(
+    members,
+    built_zoo,  # noqa: F811
+    tmp_path,
+    monkeypatch,
+):
+    from unhorse.invert.methods.random import Draws
+
+    def broken(self, arms):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(Draws, "step", broken)
+    units = plan([m for m in members if m.entry.use == "twin"], [Asked("random")], 2)
+    found = list(run_bench(units, built_zoo, tmp_path, QUICK))
+    assert [f.problem for f in found] == ["ZeroDivisionError: oh"] * 2
+
+
 def test_the_table_counts_only_sure_verdicts_as_right():
     results = [
         result("a"),

@@ -77,6 +77,9 @@ def _one(
         result = _scan(unit, place, config, settings, progress)
     except UnhorseError as error:
         return Done(unit, None, problem=str(error))
+    except Exception as error:
+        # One scan that breaks must not cost the others.
+        return Done(unit, None, problem=f"{type(error).__name__}: {error}")
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     partial.write_text(result.to_json(), encoding="utf-8")
@@ -121,6 +124,9 @@ def _scan(
         config=config,
         progress=progress,
     )
+    if report.interrupted:
+        # Half a scan is no result.
+        raise KeyboardInterrupt
     model = scanned_of(place.suite, record)
     read = digest_of_weights([(file.path, file.sha256) for file in report.model.files])
     return Result(

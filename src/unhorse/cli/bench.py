@@ -13,7 +13,7 @@ from unhorse.cli import options
 from unhorse.cli.console import make_console
 from unhorse.cli.live import duration
 from unhorse.cli.output import check_writable, write_text
-from unhorse.cli.zoo import Data, Suite, Zoo
+from unhorse.cli.zoo import Data, Opened, Suite, Zoo
 from unhorse.errors import EXIT_NOT_CLEARED
 
 EVERY = "all"
@@ -59,7 +59,6 @@ def command(
     from unhorse.bench.plan import parse_methods, plan
     from unhorse.bench.run import run_bench
     from unhorse.bench.table import COLUMNS, markdown, rows_of
-    from unhorse.cli.zoo import _open as open_suite
     from unhorse.invert.base import METHODS
     from unhorse.zoo.build import build_suite
 
@@ -75,11 +74,17 @@ def command(
         device=device,
     )
     console = make_console(quiet)
-    opened = open_suite(suite, zoo, data)
+
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    opened = Opened(suite, zoo, data)
     if build:
         for built in build_suite(opened.entries, opened.place, 1, only or ()):
             if not built.skipped:
-                console.print(f"built     {built.entry.name}", highlight=False)
+                say(
+                    f"{'failed' if built.problem else 'built':<13} {built.entry.name} {built.problem}"
+                )
     units = plan(opened.members(), asked, seeds, split or (), only or (), with_reference=reference)
     results, problems, seconds = [], [], []
     for number, done in enumerate(run_bench(units, opened.place, out, settings.model_dump()), 1):
@@ -92,9 +97,9 @@ def command(
             seconds.append(done.result.seconds)
             left = duration((len(units) - number) * sum(seconds) / len(seconds))
             line = f"{done.result.state:<13} {name}  {done.result.seconds:.0f} s"
-            console.print(f"{line}  ({len(units) - number} left, at most {left})", highlight=False)
+            say(f"{line}  ({len(units) - number} left, at most {left})")
     for problem in problems:
-        console.print(f"missing   {problem}", highlight=False)
+        say(f"{'missing':<13} {problem}")
     planned = Counter(unit.asked.label for unit in units)
     rows = rows_of(results, dict(planned))
     shown = Table(*COLUMNS, box=None, pad_edge=False, header_style="dim")

@@ -47,7 +47,7 @@ def build_command(
     from unhorse.zoo.build import build_suite
 
     console = make_console(quiet)
-    opened = _open(suite, zoo, data)
+    opened = Opened(suite, zoo, data)
     # Closed at once when the command is interrupted, which ends the processes.
     with closing(build_suite(opened.entries, opened.place, workers, only or ())) as models:
         stuck = False
@@ -72,7 +72,7 @@ def list_command(
     from unhorse.zoo.table import listing
 
     check_writable(json_out)
-    opened = _open(suite, zoo, data)
+    opened = Opened(suite, zoo, data)
     members = opened.members()
     if json_out is not None:
         about = {"suite": opened.suite.name, "about": opened.suite.about}
@@ -104,7 +104,7 @@ def verify_command(
 
     check_writable(json_out)
     console = make_console(quiet)
-    opened = _open(suite, zoo, data)
+    opened = Opened(suite, zoo, data)
     wrong: dict[str, list[str]] = {}
     members = [m for m in opened.members() if _counts(m, only)]
     _show_notes(console, members)
@@ -143,7 +143,7 @@ def verify_command(
     raise typer.Exit(EXIT_NOT_CLEARED if wrong or odd or leaks else 0)
 
 
-class _Opened:
+class Opened:
     """A suite with its entries and its place."""
 
     def __init__(self, name: str, zoo: Path | None, data: Path) -> None:
@@ -156,13 +156,10 @@ class _Opened:
         self.place = Place(zoo or default_zoo(), self.suite.name, data)
 
     def members(self) -> list[Any]:
+        """How every model of the suite stands."""
         from unhorse.zoo.state import members_of
 
         return members_of(self.entries, self.place)
-
-
-def _open(name: str, zoo: Path | None, data: Path) -> _Opened:
-    return _Opened(name, zoo, data)
 
 
 def _counts(member: Any, only: list[str] | None) -> bool:
