@@ -82,9 +82,8 @@ def command(
     if build:
         for built in build_suite(opened.entries, opened.place, 1, only or ()):
             if not built.skipped:
-                say(
-                    f"{'failed' if built.problem else 'built':<13} {built.entry.name} {built.problem}"
-                )
+                came = "failed" if built.problem else "built"
+                say(f"{came:<13} {built.entry.name} {built.problem}")
     units = plan(opened.members(), asked, seeds, split or (), only or (), with_reference=reference)
     results, problems, seconds = [], [], []
     for number, done in enumerate(run_bench(units, opened.place, out, settings.model_dump()), 1):
