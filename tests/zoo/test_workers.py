@@ -12,7 +12,9 @@ import pytest
 from unhorse.zoo.workers import Failure, run_all
 
 SLEEPER = """
-import sys
+import signal, sys
+# Ctrl-C is ignored in what a shell starts in the background, tests among it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from unhorse.zoo.workers import run_all
 write = f"open({sys.argv[1]!r}, 'w').write(str(__import__('os').getpid()))"
 code = f"{write} and __import__('time').sleep(120)"
@@ -63,7 +65,11 @@ def test_no_process_outlives_its_parent(tmp_path, how):
     worker = int(noted.read_text())
     assert alive(worker)
     parent.send_signal(how)
-    parent.wait(20)
+    try:
+        parent.wait(20)
+    finally:
+        parent.kill()
+        parent.wait()
     deadline = time.monotonic() + 10
     while alive(worker) and time.monotonic() < deadline:
         time.sleep(0.05)
