@@ -22,6 +22,7 @@ class Announcement:
     schedule: str
     passes: Sequence[tuple[str, int]]
     runtime: Runtime
+    budget: str
     expected_seconds: Sequence[float]
     expected_bytes: int
 

@@ -135,6 +135,12 @@ class Work:
             return self.allowance * max(0.0, share)
         return self.allowance - self.meter.tokens
 
+    def _budget_text(self) -> str:
+        if self.budget is None:
+            return ""
+        about = "about " if self.budget.seconds is not None else ""
+        return f"{self.budget.text}: {about}{self.allowance:,.0f} token-passes"
+
     def _cut(self, now: Pass, problem: Problem) -> Pass:
         """The pass with the epochs that the budget pays for."""
         left = self._left()
@@ -180,7 +186,8 @@ class Work:
         return arm_epochs(self.policy, self.plan.arms, now.config.epochs, now.config.warm_up)
 
     def _announce(self, problem: Problem) -> None:
-        """Foretells all passes from the first one's problem."""
+        """Foretells all passes from the first one's problem, as far as the budget pays."""
+        passes = [self._cut(each, problem) for each in self.passes]
         self.foretold = [
             estimate(
                 problem,
@@ -189,7 +196,7 @@ class Work:
                 judging_tokens(self.subject, self._judged(), each.config.trigger_length),
                 self.method.units(each.config),
             )
-            for each in self.passes
+            for each in passes
         ]
         self.progress.announce(
             Announcement(
@@ -198,7 +205,8 @@ class Work:
                 starved=[arm.key for arm in self.plan.starved],
                 screened=[arm.key for arm in self.plan.screened],
                 schedule=self.policy.name,
-                passes=[(each.preset, each.config.epochs) for each in self.passes],
+                passes=[(each.preset, each.config.epochs) for each in passes],
+                budget=self._budget_text(),
                 runtime=self.runtime,
                 expected_seconds=[each.seconds for each in self.foretold],
                 expected_bytes=max(each.bytes for each in self.foretold),

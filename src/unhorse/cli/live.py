@@ -79,6 +79,12 @@ class LiveProgress(ScanProgress):
                 f"{runtime.device} in {runtime.dtype} ({runtime.why})"
             )
         )
+        if announcement.budget:
+            say(
+                plain(
+                    f"          budget {announcement.budget}, again with other seeds while it lasts"
+                )
+            )
         if announcement.schedule != "all":
             say(plain(f"          arms share the epochs by the schedule {announcement.schedule}"))
         if announcement.screened:

@@ -67,8 +67,8 @@ class GCG:
 
     name = "gcg"
     tasks = EVERY_TASK
-    presets: Mapping[str, MethodConfig] = MappingProxyType({"affordable": GCGConfig()})
-    passes: tuple[str, ...] = ("affordable",)
+    presets: Mapping[str, MethodConfig] = MappingProxyType({"narrow": GCGConfig()})
+    passes: tuple[str, ...] = ("narrow",)
 
     def units(self, config: GCGConfig) -> float:
         """A gradient, all swaps on a subset of the usual samples, a few on all."""
