@@ -5,6 +5,9 @@ import json
 import pytest
 from tests.matrix.train import build
 
+from unhorse.invert.base import METHODS
+
+BUDGET = 60_000
 QUICK = ("--preset", "released", "--set", "trigger_length=4", "--set", "epochs=100")
 
 
@@ -168,3 +171,35 @@ def test_without_samples_unhorse_writes_its_own(cli, answerer, tmp_path):
     report = json.loads(out.read_text())
     assert code in (0, 1, 3) and "its own texts" in report["samples"]["note"]
     assert "its own texts" in err
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS.names() if name != "tminer"])
+@pytest.mark.parametrize(
+    ("fixture", "arm"),
+    [
+        ("tagger", ("PER", "ORG", "start")),
+        ("answerer", ("answer", "null", "context")),
+    ],
+)
+def test_every_method_works_on_entities_and_questions(fixture, arm, method, cli, request, tmp_path):
+    folder, built = request.getfixturevalue(fixture)
+    write = conll if fixture == "tagger" else squad
+    samples = write(tmp_path / ("s.conll" if fixture == "tagger" else "s.json"), built.samples)
+    out = tmp_path / "report.json"
+    given = ("--method", method, "--budget", f"{BUDGET}tok", "--set", "trigger_length=4")
+    where = ("--victim", arm[0], "--target", arm[1], "--position", arm[2])
+    code, _, err = cli("invert", folder, *where, "--samples", samples, "--json", out, *given)
+    assert code == 0, err
+    report = json.loads(out.read_text())
+    best = max(report["findings"], key=lambda finding: finding["heldout"]["asr"])
+    assert best["method"] == method and best["native"]["measure"]
+    assert len(best["token_ids"]) == 4
+    spent = report["cost"]["forward_tokens"] + report["cost"]["backward_tokens"]
+    assert 0 < spent <= 2 * BUDGET, "more than bringing in the result can take"
+
+
+def test_a_method_for_texts_only_says_so(cli, tagger, tmp_path):
+    folder, built = tagger
+    samples = conll(tmp_path / "s.conll", built.samples)
+    code, _, err = cli("scan", folder, "--samples", samples, "--method", "tminer")
+    assert code == 2 and "is defined for sequence-classification, not for token" in err
