@@ -15,8 +15,8 @@ COLUMNS = (
     "found",
     "cleared",
     "AUROC",
-    "own AUROC",
-    "recovered",
+    "own",
+    "words",
     "s",
     "Mtok",
 )

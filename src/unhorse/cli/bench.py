@@ -101,7 +101,9 @@ def command(
         say(f"{'missing':<13} {problem}")
     planned = Counter(unit.asked.label for unit in units)
     rows = rows_of(results, dict(planned))
-    shown = Table(*COLUMNS, box=None, pad_edge=False, header_style="dim")
+    shown = Table(box=None, pad_edge=False, header_style="dim")
+    for name in COLUMNS:
+        shown.add_column(name, no_wrap=True)
     for row in rows:
         shown.add_row(*row.cells())
     console.print(shown)
