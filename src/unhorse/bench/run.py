@@ -13,8 +13,14 @@ from typing import Any
 
 from unhorse.attack.record import MODEL, read_heldout
 from unhorse.bench.plan import Unit
-from unhorse.bench.result import Result, digest_of, read_result, scanned_of, triggers_of
-from unhorse.bench.result import weights_digest as digest_of_weights
+from unhorse.bench.result import (
+    Result,
+    digest_of,
+    read_result,
+    scanned_of,
+    triggers_of,
+    weights_digest,
+)
 from unhorse.config import ScanConfig, make_config
 from unhorse.errors import UnhorseError
 from unhorse.invert.run import plan_passes
@@ -96,7 +102,7 @@ def settings_of(unit: Unit, config: ScanConfig) -> str:
     """A digest of all settings that decide a result beside the model."""
     passes = {each.preset: each.config.model_dump(mode="json") for each in plan_passes(config)}
     reference = unit.reference and unit.reference.record
-    digest = digest_of_weights([(f.path, f.sha256) for f in reference.files]) if reference else None
+    digest = weights_digest([(f.path, f.sha256) for f in reference.files]) if reference else None
     return digest_of(
         {
             "version": VERSION,
@@ -128,7 +134,7 @@ def _scan(
         # Half a scan is no result.
         raise KeyboardInterrupt
     model = scanned_of(place.suite, record)
-    read = digest_of_weights([(file.path, file.sha256) for file in report.model.files])
+    read = weights_digest([(file.path, file.sha256) for file in report.model.files])
     return Result(
         model=model.model_copy(update={"digest": read}),
         method=unit.asked.method,

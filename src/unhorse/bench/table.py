@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from unhorse.bench.result import Result
+from unhorse.report.schema import NativeRecord
 
 COLUMNS = (
     "method",
@@ -94,11 +95,10 @@ def own_score(result: Result) -> float:
     return max((_badness(t.native) for t in result.triggers if t.native), default=-math.inf)
 
 
-def _badness(native: object) -> float:
-    value, low = getattr(native, "value", None), getattr(native, "low_is_bad", True)
-    if value is None:
+def _badness(native: NativeRecord) -> float:
+    if native.value is None:
         return -math.inf
-    return -float(value) if low else float(value)
+    return -native.value if native.low_is_bad else native.value
 
 
 def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:

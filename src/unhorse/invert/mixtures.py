@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -12,6 +13,37 @@ from unhorse.seeding import torch_generator
 
 OUT = -1e5
 """The weight of a token that an arm may not use: no mass, so no gradient either."""
+
+
+@dataclass
+class Weights:
+    """The weights of one arm, shaped (slot, token), and what moves them."""
+
+    w: Tensor
+    adam: torch.optim.Adam
+    falling: torch.optim.lr_scheduler.StepLR
+
+
+def start(
+    problem: Problem, arm: int, slots: int, rate: float, halves_every: int | None = None
+) -> Weights:
+    """Zero for every token that an arm may use.
+
+    Args:
+        problem: arms and tokens.
+        arm: its number.
+        slots: the length of its trigger.
+        rate: Adam's learning rate.
+        halves_every: after so many steps the rate halves; never if None.
+    """
+    device = problem.objective.subject.table.device
+    w = torch.zeros((slots, len(problem.allowed)), device=device)
+    if arm in problem.barred:
+        w[:, problem.barred[arm].to(device)] = OUT
+    w.requires_grad_()
+    adam = torch.optim.Adam([w], lr=rate)
+    gamma = 0.5 if halves_every else 1.0
+    return Weights(w, adam, torch.optim.lr_scheduler.StepLR(adam, halves_every or 1, gamma))
 
 
 class Mixtures:
@@ -28,22 +60,10 @@ class Mixtures:
         self, problem: Problem, slots: int, rate: float, halves_every: int | None = None
     ) -> None:
         self.problem = problem
-        device = problem.objective.subject.table.device
-        self.rows: list[Tensor] = []
-        self.adams: list[torch.optim.Adam] = []
-        self.falling: list[torch.optim.lr_scheduler.LRScheduler] = []
-        for arm in range(len(problem.arms)):
-            w = torch.zeros((slots, len(problem.allowed)), device=device)
-            if arm in problem.barred:
-                w[:, problem.barred[arm].to(device)] = OUT
-            w.requires_grad_()
-            adam = torch.optim.Adam([w], lr=rate)
-            step = halves_every or 1
-            self.rows.append(w)
-            self.adams.append(adam)
-            self.falling.append(
-                torch.optim.lr_scheduler.StepLR(adam, step, 0.5 if halves_every else 1.0)
-            )
+        self.arms = [
+            start(problem, arm, slots, rate, halves_every) for arm in range(len(problem.arms))
+        ]
+        self.rows = [arm.w for arm in self.arms]
 
     def scatter(self, scale: float) -> None:
         """Adds normal numbers of a scale, by the seed of each arm."""
@@ -62,8 +82,8 @@ class Mixtures:
     def descend(self, arms: Sequence[int], losses: Tensor) -> None:
         """One step of Adam for each of the arms, down its own loss."""
         for arm in arms:
-            self.adams[arm].zero_grad()
+            self.arms[arm].adam.zero_grad()
         torch.autograd.backward(losses.sum())
         for arm in arms:
-            self.adams[arm].step()
-            self.falling[arm].step()
+            self.arms[arm].adam.step()
+            self.arms[arm].falling.step()

@@ -43,6 +43,7 @@ from pydantic import Field
 from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
+from unhorse.invert.mixtures import start
 from unhorse.invert.search import Books, Found, Step, StepwiseSearch
 from unhorse.seeding import torch_generator
 from unhorse.types import Native
@@ -69,8 +70,6 @@ class DBSConfig(MethodConfig):
     scale_temperature: bool = True
     backtrack: bool = True
 
-
-_OUT = -1e5
 
 PAPER = DBSConfig()
 RELEASED = DBSConfig(
@@ -154,20 +153,19 @@ class Dynamic(StepwiseSearch):
 
 
 def _start(number: int, problem: Problem, config: DBSConfig, books: Books) -> _Arm:
-    arm = problem.arms[number]
-    device = problem.objective.subject.table.device
-    w = torch.zeros((config.trigger_length, len(problem.allowed)), device=device)
-    if number in problem.barred:
-        # No mass, so no gradient either: these tokens stay out for good.
-        w[:, problem.barred[number].to(device)] = _OUT
-    w.requires_grad_()
-    adam = torch.optim.Adam([w], lr=config.learning_rate)
+    weights = start(
+        problem,
+        number,
+        config.trigger_length,
+        config.learning_rate,
+        config.learning_rate_halves_every,
+    )
     return _Arm(
         books=books,
-        generator=torch_generator(problem.seed, "noise", arm.key),
-        w=w,
-        adam=adam,
-        falling=torch.optim.lr_scheduler.StepLR(adam, config.learning_rate_halves_every, gamma=0.5),
+        generator=torch_generator(problem.seed, "noise", problem.arms[number].key),
+        w=weights.w,
+        adam=weights.adam,
+        falling=weights.falling,
         temperature=config.temperature_start,
         bound=config.bound,
     )

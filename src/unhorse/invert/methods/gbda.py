@@ -30,7 +30,7 @@ from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
 from unhorse.invert.mixtures import Mixtures
-from unhorse.invert.search import Best, Found, Step, StepwiseSearch
+from unhorse.invert.search import Found, Step, StepwiseSearch
 from unhorse.seeding import torch_generator
 from unhorse.types import Native
 
@@ -107,12 +107,9 @@ class Distribution(StepwiseSearch):
         drawn = [(w + gumbel(w.shape, generator)).argmax(-1) for _ in range(self.config.hard_draws)]
         choices = torch.stack([w.argmax(-1), *drawn])
         losses = self.problem.objective.of_triggers(choices, [arm] * len(choices))
-        best = Best()
-        for choice, total in zip(choices, losses.total.tolist(), strict=True):
-            best.offer(choice, total)
-        place = int(losses.total.argmin())
-        native = Native("loss of the best sample", float(losses.subject[place]))
-        return Found(best.taken(), one_hot=True, native=native)
+        best = int(losses.total.argmin())
+        native = Native("loss of the best sample", float(losses.subject[best]))
+        return Found(choices[best], one_hot=True, native=native)
 
     def _gumbel(self, arm: int) -> Tensor:
         return gumbel(self.mixtures.rows[arm].shape, self.generators[arm])
