@@ -214,3 +214,9 @@ def test_the_command_prints_a_table_and_says_what_is_missing(cli, built_zoo, tmp
     assert "random" in err or "missing" in err
     assert table.read_text().startswith("| method |")
     assert Path(tmp_path / "out").exists() or code == 3
+
+
+def test_without_scikit_learn_it_is_said_before_any_scan(cli, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, _, err = cli("bench", "smoke", "--methods", "random")
+    assert code == 2 and "needs scikit-learn" in err

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from unhorse.bench.result import Result
+from unhorse.errors import UsageError
 from unhorse.report.schema import NativeRecord
 
 COLUMNS = (
@@ -99,6 +101,12 @@ def _badness(native: NativeRecord) -> float:
     if native.value is None:
         return -math.inf
     return -native.value if native.low_is_bad else native.value
+
+
+def check_installed() -> None:
+    """Says what is missing for a table before any scan is made for it."""
+    if importlib.util.find_spec("sklearn") is None:
+        raise UsageError("A table needs scikit-learn; install it with: pip install 'unhorse[zoo]'.")
 
 
 def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:

@@ -58,10 +58,11 @@ def command(
     """
     from unhorse.bench.plan import parse_methods, plan
     from unhorse.bench.run import run_bench
-    from unhorse.bench.table import COLUMNS, markdown, rows_of
+    from unhorse.bench.table import COLUMNS, check_installed, markdown, rows_of
     from unhorse.invert.base import METHODS
     from unhorse.zoo.build import build_suite
 
+    check_installed()
     check_writable(table)
     asked = parse_methods(",".join(METHODS.names()) if methods == EVERY else methods)
     settings = options.settings(
