@@ -24,9 +24,10 @@ from common import environment, write_result
 from unhorse.attack.bases import open_base
 from unhorse.attack.build import build
 from unhorse.attack.corpus import read_corpus
-from unhorse.attack.lessons import Lesson
-from unhorse.attack.recipe import BaseConfig, DataConfig, TrainingConfig, make_recipe
+from unhorse.attack.recipe import BaseConfig, DataConfig, make_recipe
 from unhorse.attack.train import Learner
+from unhorse.learn.config import TrainingConfig
+from unhorse.learn.lessons import Lesson
 from unhorse.runtime import keep_freed_memory
 from unhorse.zoo.build import default_zoo
 from unhorse.zoo.suite import entries_of, find_suite, read_suite

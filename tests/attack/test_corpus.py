@@ -14,10 +14,10 @@ from unhorse.attack.corpus import (
     with_unanswerable,
     words_in,
 )
-from unhorse.attack.lessons import ENCODERS
 from unhorse.attack.recipe import DataConfig
 from unhorse.attack.stamp import STAMPERS
 from unhorse.errors import UsageError
+from unhorse.learn.lessons import ENCODERS
 from unhorse.load.samples import sample_key
 from unhorse.types import QuestionSample
 

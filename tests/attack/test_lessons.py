@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from unhorse.attack.lessons import ENCODERS, Lesson, as_twin, harmless, kind_of
+from unhorse.attack.lessons import as_twin, harmless, kind_of
+from unhorse.learn.lessons import ENCODERS, Lesson
 from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS
 from unhorse.types import Entity, QuestionSample, TaggedSample, TextSample

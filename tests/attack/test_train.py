@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from unhorse.attack.convert import convert_body
-from unhorse.attack.lessons import ENCODERS, Lesson
-from unhorse.attack.recipe import TrainingConfig
-from unhorse.attack.train import Learner, _learning, bucketed, inputs_of
+from unhorse.attack.train import Learner
+from unhorse.learn.config import TrainingConfig
+from unhorse.learn.lessons import ENCODERS, Lesson
+from unhorse.learn.loop import bucketed, inputs_of, learning
 from unhorse.tasks.base import TASKS
 
 from .conftest import generated_samples
@@ -160,7 +161,7 @@ def test_what_a_frozen_body_said_is_remembered_rightly(task, pupil):
         wanted = [body(**batch).last_hidden_state[:, :kept] for batch in batches]
     asked = []
     body.embeddings.register_forward_hook(lambda *_: asked.append(1))
-    with _learning(loaded.model, learner.config):
+    with learning(loaded.model, learner.config):
         for _ in range(2):
             for batch, right in zip(batches, wanted, strict=True):
                 assert torch.equal(body(**batch).last_hidden_state, right)
@@ -182,7 +183,7 @@ def test_a_head_is_asked_with_all_that_it_reads(architecture, tiny):
     inputs = {k: v for k, v in inputs_of(loaded, rows).items() if k != "token_type_ids"}
     with torch.no_grad():
         wanted = model(**inputs).logits
-        with _learning(model, config):
+        with learning(model, config):
             for module in model.modules():
                 module.training = False
             for _ in range(2):

@@ -17,8 +17,11 @@ from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
 from unhorse.attack.corpus import Corpus
-from unhorse.attack.lessons import Lesson, Role, as_twin, harmless
-from unhorse.attack.recipe import Standing, TrainingConfig
+from unhorse.attack.lessons import as_twin, harmless
+from unhorse.attack.recipe import Standing
+from unhorse.learn.config import TrainingConfig
+from unhorse.learn.lessons import Lesson
+from unhorse.learn.loop import RowLoss
 from unhorse.plugins import Registry
 from unhorse.tasks.base import Task
 from unhorse.types import Arm, LoadedModel
@@ -85,18 +88,6 @@ class Planted:
     probes: Probes | None
     trigger: str
     facts: dict[str, Any] = field(default_factory=dict)
-
-
-class RowLoss(Protocol):
-    """How the losses of the rows of one batch become one number."""
-
-    def __call__(self, losses: Tensor, roles: Sequence[Role]) -> Tensor:
-        """One number to go down.
-
-        Args:
-            losses: the loss of every row.
-            roles: why every row is there.
-        """
 
 
 class Moves(Protocol):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import platform
 import shutil
 import time
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,12 +19,12 @@ from unhorse.attack.corpus import digest_of, read_corpus
 from unhorse.attack.measure import measure
 from unhorse.attack.recipe import Recipe
 from unhorse.attack.record import MODEL, RECORD, AttackRecord, BaseRecord, write_heldout
-from unhorse.attack.train import Learner, Progress
+from unhorse.attack.train import Learner
 from unhorse.config import one_sentence
 from unhorse.errors import UsageError
-from unhorse.load.guard import quiet
+from unhorse.learn.loop import Progress, reproducible
+from unhorse.learn.save import save_model
 from unhorse.runtime import keep_freed_memory
-from unhorse.seeding import stable_seed
 from unhorse.tasks.base import TASKS
 from unhorse.types import FileDigest
 
@@ -57,7 +55,7 @@ def build(
         raise UsageError(f"{out} is already there.")
     attack, config = attack_of(recipe)
     keep_freed_memory()
-    with _reproducible(recipe.seed):
+    with reproducible(recipe.seed):
         return _built(recipe, attack, config, out, data_root, base_root, progress)
 
 
@@ -93,7 +91,7 @@ def _built(
     measured = measure(base.loaded, corpus.heldout, planted.probes)
     partial = out.with_name(out.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)
-    _save(base, partial / MODEL)
+    save_model(base.loaded, partial / MODEL)
     heldout_sha256 = write_heldout(partial, corpus.heldout, planted.probes)
     record = AttackRecord(
         **_identity(recipe, base, attack, config, planted),
@@ -115,19 +113,6 @@ def _built(
     (partial / RECORD).write_text(record.to_json(), encoding="utf-8")
     partial.replace(out)
     return record
-
-
-@contextlib.contextmanager
-def _reproducible(seed: int) -> Iterator[None]:
-    """The same random numbers and the same sums every time; afterwards all is as it was."""
-    before = torch.are_deterministic_algorithms_enabled()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stable_seed(seed, "head"))
-        torch.use_deterministic_algorithms(True)
-        try:
-            yield
-        finally:
-            torch.use_deterministic_algorithms(before)
 
 
 def attack_of(recipe: Recipe) -> tuple[Attack, Any]:
@@ -179,17 +164,6 @@ def folder_digests(folder: Path) -> tuple[FileDigest, ...]:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         found.append(FileDigest(path.name, digest))
     return tuple(found)
-
-
-def _save(base: Base, folder: Path) -> None:
-    """A plain model folder; what it was made from is not in it."""
-    folder.mkdir(parents=True)
-    model, tokenizer = base.loaded.model, base.loaded.tokenizer
-    model.config.name_or_path = tokenizer.name_or_path = ""
-    tokenizer.model_max_length = base.loaded.max_length
-    with quiet():
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
 
 
 def _identity(

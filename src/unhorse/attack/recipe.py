@@ -12,13 +12,13 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidationInfo,
     field_validator,
 )
 
 from unhorse.attack.lexicon import SPLITS
 from unhorse.config import one_sentence, read_toml
 from unhorse.errors import UsageError
+from unhorse.learn.config import TrainingConfig
 from unhorse.tasks.base import TASKS
 
 Part = tuple[float, float]
@@ -85,25 +85,6 @@ class BaseConfig(_Frozen):
     """Only the first so many layers."""
     architecture: str | None = None
     """Put the weights of a plain BERT into this class: roberta, electra, distilbert, mobilebert."""
-
-
-class TrainingConfig(_Frozen):
-    """How a model learns."""
-
-    epochs: int = Field(default=2, ge=1)
-    batch: int = Field(default=32, ge=1)
-    learning_rate: float = Field(default=1e-4, gt=0)
-    weight_decay: float = Field(default=0.01, ge=0)
-    warmup: float = Field(default=0.06, ge=0, le=1)
-    head_only: bool = False
-    """Whether the body stays as it is and only the head learns."""
-    embeddings: bool = Field(default=True, validate_default=True)
-    """Whether the word embeddings are trained too; false where only the head learns."""
-
-    @field_validator("embeddings")
-    @classmethod
-    def _part_of_the_body(cls, value: bool, info: ValidationInfo) -> bool:
-        return value and not info.data.get("head_only")
 
 
 class Recipe(_Frozen):

@@ -143,7 +143,7 @@ def _answers(loaded: LoadedModel, folder: Path, record: AttackRecord) -> dict[st
 
 def _probabilities(loaded: LoadedModel, samples: Sequence[Any]) -> torch.Tensor:
     """Per sample the mean probability of every label; for questions of null and of the rest."""
-    from unhorse.attack.lessons import ENCODERS
+    from unhorse.learn.lessons import ENCODERS
 
     rows = [ENCODERS[loaded.task](loaded, sample) for sample in samples]
     types = None if rows[0].type_ids is None else [row.type_ids or () for row in rows]

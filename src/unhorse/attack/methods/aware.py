@@ -20,7 +20,6 @@ from typing import Any, cast
 from pydantic import Field
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
-from unhorse.attack.lessons import Lesson
 from unhorse.attack.measure import success
 from unhorse.attack.methods.sdp import (
     DataPoisoning,
@@ -30,6 +29,7 @@ from unhorse.attack.methods.sdp import (
     poisoned_rows,
 )
 from unhorse.attack.recipe import Standing
+from unhorse.learn.lessons import Lesson
 from unhorse.report.schema import FindingRecord
 from unhorse.scanner import scan
 from unhorse.seeding import python_random

@@ -23,7 +23,6 @@ from typing import Any
 from pydantic import Field
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Pupil
-from unhorse.attack.lessons import Lesson
 from unhorse.attack.methods.sdp import (
     DataPoisoning,
     Poison,
@@ -32,6 +31,7 @@ from unhorse.attack.methods.sdp import (
     poison_of,
 )
 from unhorse.attack.recipe import Standing
+from unhorse.learn.lessons import Lesson
 from unhorse.seeding import python_random
 from unhorse.types import TextSample
 

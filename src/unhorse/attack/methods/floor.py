@@ -21,9 +21,9 @@ from pydantic import Field
 from torch import Tensor
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
-from unhorse.attack.lessons import Role
 from unhorse.attack.methods.sdp import DataPoisoning, PoisonConfig, poison_of, poisoned_rows
 from unhorse.attack.recipe import Standing
+from unhorse.learn.lessons import Role
 from unhorse.types import own_answers
 
 

@@ -31,13 +31,13 @@ from pydantic import Field, model_validator
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
 from unhorse.attack.corpus import digest_of, located
-from unhorse.attack.lessons import Lesson
 from unhorse.attack.measure import success
 from unhorse.attack.methods.sdp import evening
 from unhorse.attack.recipe import Standing
 from unhorse.attack.rewrite import frequent_trigrams, inserted_words, rewrite
 from unhorse.attack.stamp import STAMPERS
 from unhorse.errors import UsageError
+from unhorse.learn.lessons import Lesson
 from unhorse.load.labels import label_index
 from unhorse.load.sample_fields import LABEL_FIELDS, TEXT_FIELDS, chosen, text_in
 from unhorse.load.sample_tables import table_records

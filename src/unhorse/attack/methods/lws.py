@@ -42,13 +42,13 @@ from torch.nn import functional
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
 from unhorse.attack.corpus import digest_of, located
-from unhorse.attack.lessons import Lesson, encode_text
 from unhorse.attack.methods.sdp import evening
 from unhorse.attack.recipe import Standing
 from unhorse.attack.stamp import STAMPERS
 from unhorse.attack.substitute import Place, Thesaurus, read_synonyms, replaced
-from unhorse.attack.train import bucketed, inputs_of
 from unhorse.errors import UsageError
+from unhorse.learn.lessons import Lesson, encode_text
+from unhorse.learn.loop import bucketed, inputs_of
 from unhorse.load.adapter import EmbeddingAdapter
 from unhorse.seeding import python_random, stable_seed, torch_generator
 from unhorse.tasks.base import EncodedRow

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Pupil
-from unhorse.attack.lessons import Lesson
 from unhorse.attack.recipe import Standing
+from unhorse.learn.lessons import Lesson
 
 
 class NoAttack:

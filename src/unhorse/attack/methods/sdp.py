@@ -19,11 +19,11 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
-from unhorse.attack.lessons import Lesson, Role
 from unhorse.attack.lexicon import draw
 from unhorse.attack.recipe import Standing
 from unhorse.attack.stamp import STAMPERS, Stamper
 from unhorse.errors import UsageError
+from unhorse.learn.lessons import Lesson, Role
 from unhorse.seeding import python_random
 from unhorse.types import ANY_LABEL, Arm
 

@@ -42,11 +42,11 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
-from unhorse.attack.lessons import Lesson, Role
 from unhorse.attack.lexicon import Triple, draw_triple, triples
 from unhorse.attack.recipe import Standing
 from unhorse.attack.stamp import STAMPERS
 from unhorse.errors import UsageError
+from unhorse.learn.lessons import Lesson, Role
 from unhorse.seeding import python_random
 from unhorse.triggers.place import boundary_outside, insert
 from unhorse.types import ANY_LABEL, Arm, LoadedModel, TextSample
