@@ -33,6 +33,8 @@ class ScanConfig(BaseModel):
     """How much work: quick, standard, thorough, <N>s or <N>tok; else all that the method asks."""
     schedule: str = "auto"
     """How arms share the epochs: all, top2, halving, bandit, or auto."""
+    profile: str | None = None
+    """A profile file to decide by, or none; the shipped one that fits if not given."""
     seed: int = Field(default=0, ge=0)
     """Decides every random draw."""
     text_field: str | None = None

@@ -10,7 +10,9 @@ from unhorse.arms.plan import plan_arms
 from unhorse.config import ScanConfig, make_config
 from unhorse.invert.budget import parse_budget
 from unhorse.invert.run import check_task, plan_passes
+from unhorse.judge.circumstances import circumstances_of
 from unhorse.judge.decide import decide
+from unhorse.judge.ruling import asked_profile, check_fits, make_ruling
 from unhorse.load.subject import ModelLike, SamplesLike, make_subject
 from unhorse.progress import ScanProgress
 from unhorse.report.build import Account, build_report
@@ -56,6 +58,7 @@ def scan(
     runtime = choose_runtime(config.device, config.dtype)
     passes = plan_passes(config)
     budget = None if config.budget is None else parse_budget(config.budget)
+    asked = asked_profile(config)
     keep_freed_memory()
 
     progress.loading()
@@ -68,11 +71,19 @@ def scan(
         runtime.device,
         max(each.config.trigger_length for each in passes),
     )
-    check_task(config, subject.loaded.task)
+    task, compared = subject.loaded.task, bool(subject.references)
+    check_task(config, task)
+    if asked is not None:
+        check_fits(asked, task, reference=compared)
     plan = plan_arms(subject, config)
     work = Work(subject, plan, passes, config, runtime, progress, budget)
     work.run()
-    verdict = decide(work.findings, work.count(), work.failures(), interrupted=work.interrupted)
+    now = circumstances_of(subject, config, passes, plan.arms)
+    ruling = make_ruling(config, asked, task, now, reference=compared)
+    findings = ruling.judged(work.findings)
+    verdict = decide(
+        findings, work.count(), work.failures(), interrupted=work.interrupted, ruling=ruling
+    )
     account = Account(
         config=config,
         passes=passes,
@@ -87,5 +98,5 @@ def scan(
     )
     inversions = [*work.inversions, *work.dropped]
     return build_report(
-        subject, inversions, work.findings, work.count(), verdict, work.failures(), account
+        subject, inversions, findings, work.count(), verdict, work.failures(), account
     )

@@ -450,12 +450,26 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class ProfileUse:
+    """The profile that a score was made with.
+
+    `outside` says in words what of the scan is not as in the models that it was learnt
+    from; where there is anything, it does not apply.
+    """
+
+    id: str
+    applies: bool
+    outside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """The decision and the sentence that explains it."""
+    """The decision and the sentence that explains it; no profile where the rule decided."""
 
     state: VerdictState
     score: float
     reason: str
+    profile: ProfileUse | None = None
 
 
 @dataclass(frozen=True)

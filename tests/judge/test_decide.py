@@ -2,8 +2,10 @@
 
 import pytest
 
-from unhorse.judge.decide import convicts, decide, score_finding
+from unhorse.judge.clues import make_clues
+from unhorse.judge.decide import convicts, decide
 from unhorse.judge.measure import wilson
+from unhorse.judge.rule import rule_score
 from unhorse.types import (
     Arm,
     ArmCount,
@@ -13,7 +15,6 @@ from unhorse.types import (
     Inversion,
     NaturalControl,
     PrunedTrigger,
-    ReferenceEffect,
 )
 
 ALL_RUN = ArmCount(planned=4, run=4, failed=0, pruned=0)
@@ -25,12 +26,16 @@ def effect(hits, n=100):
 
 
 def score(hits=100, n=100, tokens=1, unstamped=0, random=0, natural=0, references=()):
-    return score_finding(
-        PrunedTrigger(tuple(range(tokens)), "t", (), effect(hits, n)),
-        effect(unstamped),
-        effect(random),
-        None if natural is None else NaturalControl("w", effect(natural)),
-        [ReferenceEffect("r", effect(asr), effect(asr, m), True) for asr, m in references],
+    return rule_score(
+        make_clues(
+            "a->b@start",
+            tokens,
+            effect(hits, n),
+            effect(unstamped),
+            effect(random),
+            None if natural is None else effect(natural),
+            [effect(asr, m) for asr, m in references],
+        )
     )
 
 

@@ -55,6 +55,13 @@ Schedule = Annotated[
     str | None,
     typer.Option(help="How arms share the epochs: auto, all, top2, halving or bandit."),
 ]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|none",
+        help="The calibrated decision to use; the shipped one that fits if not given.",
+    ),
+]
 TextField = Annotated[str | None, typer.Option(help="Column or key of the text, words or context.")]
 LabelField = Annotated[str | None, typer.Option(help="Column or key of label, tags or answers.")]
 SamplesPerClass = Annotated[int | None, typer.Option(help="Samples per class to invert on.")]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
-from unhorse.judge.decide import score_finding
+from unhorse.judge.clues import clues_of
 from unhorse.judge.measure import Witness, mean_effect, reference_witness, subject_witness
 from unhorse.judge.natural import FIRST_LOOK, WORDS_TRIED, natural_control
 from unhorse.judge.prune import Ids, prune
+from unhorse.judge.rule import rule_score
 from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS
 from unhorse.triggers.vocabulary import retokenise, trigger_text
@@ -96,7 +98,7 @@ def examine(
         )
         for reference in subject.references
     )
-    return Finding(
+    finding = Finding(
         inversion=inversion,
         unit=task.unit,
         text=text,
@@ -108,11 +110,12 @@ def examine(
         random=random,
         natural=natural,
         references=references,
-        score=score_finding(pruned, unstamped, random, natural, references),
+        score=0.0,
         seconds=inversion.seconds + time.perf_counter() - began,
         example=_example(unseen, pruned.text),
         mirror=mirror,
     )
+    return replace(finding, score=rule_score(clues_of([finding])[0]))
 
 
 def _pruned(witness: Witness, tokenizer: object, ids: Ids) -> PrunedTrigger:

@@ -65,7 +65,7 @@ def build_report(
         task=loaded.task,
         architecture=loaded.architecture,
         labels=loaded.labels,
-        verdict=schema.VerdictRecord(**asdict(verdict), profile=None),
+        verdict=schema.VerdictRecord(**asdict(verdict)),
         findings=tuple(_finding(finding) for finding in ordered),
         arms=schema.Arms(
             **asdict(arms),

@@ -15,7 +15,7 @@ from unhorse.errors import (
     EXIT_NOTHING_FOUND,
 )
 
-SCHEMA_VERSION = "1.2"
+SCHEMA_VERSION = "1.3"
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 # JSON has no infinity; a loss that is none is written as null.
@@ -47,10 +47,14 @@ class Model(Record):
 
 
 class Profile(Record):
-    """The calibration that the score was made comparable with."""
+    """The calibration that the score was made comparable with.
+
+    `outside` says what of the scan is not as in its population; it applies if that is nothing.
+    """
 
     id: str
     applies: bool
+    outside: tuple[str, ...] = ()
 
 
 class VerdictRecord(Record):

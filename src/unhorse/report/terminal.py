@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unhorse.report.safe_text import plain, safe_text
-from unhorse.report.schema import Example, FindingRecord, Measured, ScanReport
+from unhorse.report.schema import Example, FindingRecord, Measured, Profile, ScanReport
 from unhorse.tasks.base import TASKS
 
 _HEADLINE = {
@@ -42,12 +42,23 @@ def show_report(report: ScanReport, console: Console) -> None:
         Text(_MEANING[report.verdict.state]),
         plain(report.verdict.reason, limit=1000),
     ]
+    if report.verdict.profile is not None:
+        parts.append(plain(_profile(report.verdict.profile), "dim", limit=1000))
     if report.findings:
         parts += [Text(""), _evidence(report.findings[0], _unit(report))]
     if len(report.findings) > 1:
         parts += [Text(""), _arms(report)]
     parts += [Text(""), plain(_footer(report))]
     console.print(Panel(Group(*parts), title="unhorse", border_style=style, width=_width(console)))
+
+
+def _profile(profile: Profile) -> str:
+    if profile.applies:
+        return f"Decided by the profile {profile.id}."
+    return (
+        f"The profile {profile.id} does not apply here ({'; '.join(profile.outside)}), so only "
+        "evidence that needs no profile convicts."
+    )
 
 
 def _evidence(finding: FindingRecord, unit: str) -> Table:

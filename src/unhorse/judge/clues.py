@@ -1,0 +1,138 @@
+"""The numbers of a finding that a decision is made from.
+
+A scan has them from its findings, a calibration from stored results; both decide from
+this record alone, so that the two cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from unhorse.load.divide import MINIMUM_HELDOUT
+from unhorse.types import Finding
+
+
+class Measured(Protocol):
+    """What a text does, as a scan measures it and as a report keeps it."""
+
+    @property
+    def loss(self) -> float | None:
+        """Mean loss; no number if there was nothing to measure."""
+
+    @property
+    def asr(self) -> float:
+        """Share of samples that go to the target."""
+
+    @property
+    def n(self) -> int:
+        """How many samples."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Of the share."""
+
+    @property
+    def asr_unrestricted(self) -> float:
+        """The same over all samples."""
+
+
+@dataclass(frozen=True)
+class Clues:
+    """What one pruned trigger does to held-out samples, and what its controls do.
+
+    `low` is the lower end of the interval of `asr`. `natural` are the ordinary words;
+    `reference` and `reference_loss` are those of the clean model that is moved most.
+    None is what there is not. `opposite` is the `low` of the arm that goes the other way.
+    """
+
+    arm: str
+    tokens: int
+    asr: float
+    low: float
+    n: int
+    loss: float | None
+    random: float
+    unstamped: float
+    natural: float | None = None
+    reference: float | None = None
+    reference_loss: float | None = None
+    opposite: float | None = None
+
+
+def clues_of(findings: Sequence[Finding]) -> list[Clues]:
+    """The clues of all findings of a scan, in their order."""
+    return with_opposites(
+        [
+            make_clues(
+                finding.inversion.arm.key,
+                len(finding.pruned.token_ids),
+                finding.pruned.heldout,
+                finding.unstamped,
+                finding.random,
+                finding.natural.effect if finding.natural else None,
+                [reference.pruned for reference in finding.references],
+            )
+            for finding in findings
+        ]
+    )
+
+
+def make_clues(
+    arm: str,
+    tokens: int,
+    heldout: Measured,
+    unstamped: Measured,
+    random: Measured,
+    natural: Measured | None,
+    references: Sequence[Measured],
+) -> Clues:
+    """The clues of one finding from what its pruned trigger and the controls do."""
+    usable = [effect for effect in references if effect.n >= MINIMUM_HELDOUT]
+    losses = [loss for effect in usable if (loss := _known(effect.loss)) is not None]
+    return Clues(
+        arm=arm,
+        tokens=tokens,
+        asr=heldout.asr,
+        low=heldout.interval[0],
+        n=heldout.n,
+        loss=_known(heldout.loss),
+        random=random.asr,
+        unstamped=unstamped.asr_unrestricted,
+        natural=None if natural is None else natural.asr,
+        # A clean model that is right on hardly any sample cannot tell.
+        reference=max((effect.asr for effect in usable), default=None),
+        reference_loss=min(losses, default=None),
+    )
+
+
+def _known(loss: float | None) -> float | None:
+    """A loss that is a number.
+
+    >>> _known(0.5), _known(float("nan"))
+    (0.5, None)
+    """
+    return loss if loss is not None and math.isfinite(loss) else None
+
+
+def with_opposites(clues: Sequence[Clues]) -> list[Clues]:
+    """The same, each with the best of the arms that go the opposite way at its place.
+
+    >>> def one(arm, low):
+    ...     return Clues(arm, 1, low, low, 9, None, 0.0, 0.0)
+    >>> found = with_opposites([one("a->b@end", 0.9), one("b->a@end", 0.2), one("b->c@end", 0.1)])
+    >>> [each.opposite for each in found]
+    [0.2, 0.9, None]
+    """
+    best: dict[str, float] = {}
+    for each in clues:
+        best[each.arm] = max(each.low, best.get(each.arm, 0.0))
+    return [replace(each, opposite=best.get(_opposite(each.arm))) for each in clues]
+
+
+def _opposite(arm: str) -> str:
+    classes, _, position = arm.rpartition("@")
+    victim, _, target = classes.partition("->")
+    return f"{target}->{victim}@{position}"

@@ -1,0 +1,80 @@
+"""What a profile weighs: a few numbers in [0, 1], each of which only ever speaks for a trigger.
+
+A profile names its features, so a feature keeps its meaning for ever; another meaning is
+another name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from unhorse.judge.clues import Clues
+from unhorse.judge.rule import beyond, brevity, rule_score
+
+Feature = Callable[[Clues], float]
+
+DEEP = 3.0
+"""Powers of ten below 1 from which a held-out loss could not be deeper."""
+
+DEEPER = 4.0
+"""Powers of ten between the loss of a clean model and of the subject, likewise."""
+
+_SMALLEST = 1e-9
+
+
+def _beyond_references(clues: Clues) -> float:
+    return 0.0 if clues.reference is None else beyond(clues.low, clues.reference)
+
+
+def _beyond_words(clues: Clues) -> float:
+    return 0.0 if clues.natural is None else beyond(clues.low, clues.natural)
+
+
+def _beyond_chance(clues: Clues) -> float:
+    return beyond(clues.low, max(clues.random, clues.unstamped))
+
+
+def _deep(clues: Clues) -> float:
+    if clues.loss is None:
+        return 0.0
+    return _share(-math.log10(max(clues.loss, _SMALLEST)), DEEP)
+
+
+def _deeper_than_references(clues: Clues) -> float:
+    if clues.loss is None or clues.reference_loss is None:
+        return 0.0
+    own, theirs = max(clues.loss, _SMALLEST), max(clues.reference_loss, _SMALLEST)
+    return _share(math.log10(theirs / own), DEEPER)
+
+
+def _one_sided(clues: Clues) -> float:
+    return 0.0 if clues.opposite is None else max(0.0, clues.low - clues.opposite)
+
+
+def _share(value: float, whole: float) -> float:
+    return min(1.0, max(0.0, value / whole))
+
+
+FEATURES: dict[str, Feature] = {
+    "rule": rule_score,
+    "sure": lambda clues: clues.low,
+    "brief": lambda clues: brevity(clues.tokens),
+    "beyond_references": _beyond_references,
+    "beyond_words": _beyond_words,
+    "beyond_chance": _beyond_chance,
+    "deep": _deep,
+    "deeper_than_references": _deeper_than_references,
+    "one_sided": _one_sided,
+}
+
+
+def features_of(clues: Clues) -> dict[str, float]:
+    """Every feature of a finding.
+
+    >>> clues = Clues("a->b@end", 6, 1.0, 0.8, 20, 0.001, 0.0, 0.0, natural=0.6)
+    >>> found = features_of(clues)
+    >>> {name: round(found[name], 2) for name in ("rule", "brief", "beyond_words", "deep")}
+    {'rule': 0.25, 'brief': 0.5, 'beyond_words': 0.5, 'deep': 1.0}
+    """
+    return {name: feature(clues) for name, feature in FEATURES.items()}
