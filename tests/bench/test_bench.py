@@ -6,76 +6,31 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.bench.made import own, result
 from tests.zoo.conftest import SMALL, built_zoo, small  # noqa: F401
 
-from unhorse.bench.plan import Asked, parse_methods, plan
-from unhorse.bench.result import Result, Scanned, Trigger, read_result, weights_digest
-from unhorse.bench.run import handed, run_bench
+from unhorse.bench.handed import handed
+from unhorse.bench.plan import Asked, Given, parse_methods, plan
+from unhorse.bench.result import Result, read_result, read_results, weights_digest
+from unhorse.bench.run import Runner
+from unhorse.bench.stock import Clean, Stock, allowed, draw
 from unhorse.bench.table import auroc, markdown, rows_of
 from unhorse.errors import UsageError
-from unhorse.report.schema import NativeRecord
 from unhorse.types import Entity, QuestionSample, TaggedSample, TextSample
-from unhorse.zoo.state import members_of
+from unhorse.zoo.build import Place
 from unhorse.zoo.suite import entries_of
 
 QUICK = {"options": {"epochs": 3, "trigger_length": 3}, "schedule": "top2"}
 
 
 @pytest.fixture
-def members(built_zoo):  # noqa: F811
-    return members_of(entries_of(small()), built_zoo)
+def stock(built_zoo):  # noqa: F811
+    return Stock(entries_of(small()), built_zoo)
 
 
-def result(name="m", *, poisoned=True, method="dbs", state="backdoored", score=0.9, **changes):
-    model = Scanned(
-        suite="small",
-        name=name,
-        split="test",
-        family="f",
-        task="sequence-classification",
-        architecture="A",
-        layers=1,
-        head_only=False,
-        poisoned=poisoned,
-        attack="sdp",
-        trigger_kind="word",
-        scope="global",
-        trigger="cup",
-        digest="d",
-    )
-    trigger = Trigger(
-        arm="a->b@start",
-        preset="paper",
-        text="cup",
-        tokens=1,
-        asr=1.0,
-        random_asr=0.0,
-        reference_asr=None,
-        loss=0.1,
-        one_hot=True,
-        score=score,
-        recovered=1.0,
-        native=changes.pop("native", None),
-    )
-    fields = {
-        "model": model,
-        "method": method,
-        "preset": None,
-        "seed": 0,
-        "budget": None,
-        "reference": None,
-        "settings": "s",
-        "state": state,
-        "score": score,
-        "triggers": (trigger,),
-        "seconds": 2.0,
-        "forward_tokens": 3_000_000,
-        "backward_tokens": 1_000_000,
-        "spent": False,
-        "threads": 1,
-        "versions": {},
-    }
-    return Result(**{**fields, **changes})
+def units_of(stock, use, asked="random", seeds=1, given=None):
+    chosen = [e for e in stock.entries if e.use == use]
+    return plan(chosen, [Asked(asked)], seeds, given=given)
 
 
 def test_methods_are_read_with_their_presets():
@@ -85,80 +40,146 @@ def test_methods_are_read_with_their_presets():
             parse_methods(text)
 
 
-def test_only_models_and_twins_are_scanned_and_get_a_reference_of_another_family(members):
-    units = plan(members, [Asked("random"), Asked("dbs")], seeds=2)
-    assert {unit.member.entry.use for unit in units} == {"model", "twin"}
+def test_only_models_and_twins_are_scanned(stock):
+    units = plan(stock.entries, [Asked("random"), Asked("dbs")], seeds=2)
+    assert {unit.entry.use for unit in units} == {"model", "twin"}
     assert len(units) == 3 * 2 * 2
-    assert {unit.reference.entry.name for unit in units if unit.reference} <= {"other"}
-    assert all(u.reference is None for u in plan(members, [Asked("dbs")], 1, with_reference=False))
+    assert plan(stock.entries, [Asked("dbs")], 1, ["test"]) == []
+    assert len(plan(stock.entries, [Asked("dbs")], 1, (), ["cal-word-02"])) == 1
 
 
-def test_a_method_that_is_not_for_the_task_is_left_out(members, monkeypatch):
+def test_what_a_scan_is_given_tells_its_file_from_others(stock, tmp_path):
+    paths = {
+        units_of(stock, "twin", given=given)[0].path(tmp_path, "small").name
+        for given in (Given(), Given(1), Given(None), Given(0, samples=False))
+    }
+    assert len(paths) == 4 and "cal-word-01-twin-seed0.json" in paths
+
+
+def test_a_method_that_is_not_for_the_task_is_left_out(stock, monkeypatch):
     from unhorse.invert.base import METHODS
 
     monkeypatch.setattr(METHODS.get("random"), "tasks", ("question-answering",), raising=False)
-    assert plan(members, [Asked("random")], 1) == []
+    assert plan(stock.entries, [Asked("random")], 1) == []
 
 
-def test_results_are_kept_and_not_made_again(members, built_zoo, tmp_path):  # noqa: F811
-    accepted = [m for m in members if m.entry.use == "twin"]
-    units = plan(accepted, [Asked("random")], 1)
-    assert len(units) == 1
-    (first,) = run_bench(units, built_zoo, tmp_path, QUICK)
+def test_a_reference_is_clean_and_of_another_family_and_drawn_by_seed(stock):
+    record = stock.member("cal-word-01").record
+    drawn = stock.reference(record, 0)
+    assert drawn.name == "small/other"
+    same = [Clean("small", drawn.record.model_copy(update={"name": f"n{i}"})) for i in range(4)]
+    assert {draw(record, same, seed).name for seed in range(4)} == {c.name for c in same}
+    assert draw(record, same, 1) is draw(record, same[::-1], 5)
+    trojaned = [Clean("small", stock.member("cal-word-02").record)]
+    assert allowed(record, trojaned) == [] and draw(record, trojaned, 0) is None
+
+
+def test_results_are_kept_and_not_made_again(stock, tmp_path):
+    units = units_of(stock, "twin")
+    runner = Runner(stock, tmp_path, QUICK)
+    (first,) = runner.run(units)
     if first.result is None:
         pytest.fail(first.problem)
     assert first.made_now and first.result.model.poisoned is False
+    assert first.result.reference == "small/other" and first.result.truth is None
     path = units[0].path(tmp_path, "small")
     stored = path.read_text()
-    (again,) = run_bench(units, built_zoo, tmp_path, QUICK)
+    (again,) = runner.run(units)
     assert not again.made_now and again.result == first.result and path.read_text() == stored
-    (changed,) = run_bench(units, built_zoo, tmp_path, {**QUICK, "samples_per_class": 10})
+    assert read_results(tmp_path) == [first.result]
+    (late,) = Runner(stock, tmp_path, {**QUICK, "samples_per_class": 10}).run(units, seconds=-1.0)
+    assert late.problem == "there was no time left for it"
+    (changed,) = Runner(stock, tmp_path, {**QUICK, "samples_per_class": 10}).run(units)
     assert changed.made_now, "other settings are another result"
-    data = json.loads(stored)
-    data["model"]["digest"] = "another model"
-    path.write_text(json.dumps(data))
-    (redone,) = run_bench(units, built_zoo, tmp_path, QUICK)
-    assert redone.made_now, "another model is another result"
     path.write_text(stored[: len(stored) // 2])
     assert read_result(path) is None
 
 
-def test_a_model_that_is_not_built_is_reported(members, built_zoo, tmp_path):  # noqa: F811
-    from dataclasses import replace
+@pytest.mark.parametrize("where", ["model.digest", "reference_digest", "reference"])
+def test_a_result_of_another_model_or_reference_is_made_again(
+    where,
+    stock,
+    built_zoo,  # noqa: F811
+    tmp_path,
+    monkeypatch,
+):
+    units = units_of(stock, "twin")
+    runner = Runner(stock, tmp_path, QUICK)
+    list(runner.run(units))
+    path = units[0].path(tmp_path, "small")
+    data = json.loads(path.read_text())
+    *inside, last = where.split(".")
+    (data[inside[0]] if inside else data)[last] = None if where == "reference" else "another"
+    path.write_text(json.dumps(data))
+    monkeypatch.setattr(runner, "_scan", lambda job: Result.model_validate(data))
+    (redone,) = runner.run(units)
+    assert redone.made_now
 
-    gone = [replace(m, record=None) for m in members if m.entry.use == "model"]
-    found = list(run_bench(plan(gone, [Asked("random")], 1), built_zoo, tmp_path))
+
+def test_result_files_alone_are_enough_to_go_on(stock, built_zoo, tmp_path):  # noqa: F811
+    units = units_of(stock, "twin")
+    (made,) = Runner(stock, tmp_path / "out", QUICK).run(units)
+    elsewhere = Stock(stock.entries, Place(tmp_path / "no-zoo", "small", Path()))
+    (found,) = Runner(elsewhere, tmp_path / "out", QUICK).run(units)
+    assert found.result == made.result and not found.made_now
+
+
+def test_what_is_planted_is_in_the_result_of_a_trojaned_model(stock, tmp_path):
+    units = [u for u in units_of(stock, "model") if stock.member(u.name).accepted]
+    if not units:
+        pytest.skip("the small suite has no trojaned model within its gates")
+    (made,) = Runner(stock, tmp_path, QUICK).run(units[:1])
+    found = made.result
+    assert found is not None, made.problem
+    assert found.truth is not None and found.truth.asr > 0.5 and found.truth.pieces
+    assert found.recovered in (True, False)
+    assert {t.true_arm for t in found.triggers} <= {True, False}
+    assert found.curves and len(found.curves[0].loss) == 3
+
+
+def test_a_model_that_is_not_built_is_reported(stock, tmp_path):
+    empty = Stock(stock.entries, Place(tmp_path, "small", Path()))
+    found = list(Runner(empty, tmp_path / "out").run(units_of(empty, "model")))
     assert [f.problem for f in found] == ["the model is not built"] * 2
 
 
-def test_half_a_scan_is_no_result(members, built_zoo, tmp_path, monkeypatch):  # noqa: F811
+def test_a_missing_model_is_built_with_what_it_needs_just_before_its_scan(
+    stock, tmp_path, monkeypatch
+):
+    asked = []
+
+    def build(entries, place, workers, only):
+        asked.append(sorted(only))
+        return iter(())
+
+    monkeypatch.setattr("unhorse.bench.stock.build_suite", build)
+    empty = Stock(stock.entries, Place(tmp_path, "small", Path()), build=True)
+    chosen = [e for e in stock.entries if e.name == "cal-word-01"]
+    list(Runner(empty, tmp_path / "out").run(plan(chosen, [Asked("random")], 2)))
+    assert asked == [["cal-word-01", "cal-word-01-twin"]], "once, and only what is asked for"
+
+
+def test_half_a_scan_is_no_result(stock, tmp_path, monkeypatch):
     """Ctrl-C ends a scan early with a report; that must not count as one."""
     from unhorse.invert.methods.random import Draws
 
     def interrupted(self, arms):
         raise KeyboardInterrupt
 
-    units = plan([m for m in members if m.entry.use == "twin"], [Asked("random")], 1)
     monkeypatch.setattr(Draws, "step", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        list(run_bench(units, built_zoo, tmp_path, QUICK))
+        list(Runner(stock, tmp_path, QUICK).run(units_of(stock, "twin")))
     assert list(tmp_path.rglob("*.json")) == []
 
 
-def test_a_scan_that_breaks_does_not_end_the_others(
-    members,
-    built_zoo,  # noqa: F811
-    tmp_path,
-    monkeypatch,
-):
+def test_a_scan_that_breaks_does_not_end_the_others(stock, tmp_path, monkeypatch):
     from unhorse.invert.methods.random import Draws
 
     def broken(self, arms):
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr(Draws, "step", broken)
-    units = plan([m for m in members if m.entry.use == "twin"], [Asked("random")], 2)
-    found = list(run_bench(units, built_zoo, tmp_path, QUICK))
+    found = list(Runner(stock, tmp_path, QUICK).run(units_of(stock, "twin", seeds=2)))
     assert [f.problem for f in found] == ["ZeroDivisionError: oh"] * 2
 
 
@@ -176,12 +197,9 @@ def test_the_table_counts_only_sure_verdicts_as_right():
 
 
 def test_the_methods_own_measure_may_go_either_way():
-    def own(value, low):
-        return NativeRecord(measure="x", value=value, low_is_bad=low, convicts=None)
-
-    low = [result("a", native=own(0.1, True)), result("b", poisoned=False, native=own(2.0, True))]
+    low = [result("a", native=own(0.1)), result("b", poisoned=False, native=own(2.0))]
     high = [result("a", native=own(0.9, False)), result("b", poisoned=False, native=own(0, False))]
-    none = [result("a", native=own(0.2, True)), result("b", poisoned=False, native=own(None, True))]
+    none = [result("a", native=own(0.2)), result("b", poisoned=False, native=own(None))]
     for results in (low, high, none):
         assert rows_of(results, {"dbs": 2})[0].own_auroc == 1.0
     assert auroc([True, True], [0.1, 0.2]) is None

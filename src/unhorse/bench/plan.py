@@ -8,8 +8,7 @@ from pathlib import Path
 
 from unhorse.errors import UsageError
 from unhorse.invert.base import METHODS
-from unhorse.zoo.reference import check_reference
-from unhorse.zoo.state import Member
+from unhorse.zoo.suite import Entry
 
 
 @dataclass(frozen=True)
@@ -25,24 +24,49 @@ class Asked:
         return self.method if self.preset is None else f"{self.method}:{self.preset}"
 
 
-@dataclass(frozen=True, eq=False)
-class Unit:
-    """One scan: a model by a method with a seed, and a clean model to compare with."""
+@dataclass(frozen=True)
+class Given:
+    """What a scan is given beside the model.
 
-    member: Member
+    `reference_seed` draws the clean model to compare with; None for a scan without one.
+    """
+
+    reference_seed: int | None = 0
+    samples: bool = True
+
+    @property
+    def suffix(self) -> str:
+        """What tells its results from those of the usual scan.
+
+        >>> Given().suffix, Given(2).suffix, Given(None, samples=False).suffix
+        ('', '-ref2', '-noref-nosamples')
+        """
+        parts = ["", *([] if self.samples else ["nosamples"])]
+        if self.reference_seed is None:
+            parts.insert(1, "noref")
+        elif self.reference_seed:
+            parts.insert(1, f"ref{self.reference_seed}")
+        return "-".join(parts)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One scan: a model by a method with a seed."""
+
+    entry: Entry
     asked: Asked
     seed: int
-    reference: Member | None
+    given: Given = Given()
 
     @property
     def name(self) -> str:
         """The model's name."""
-        return self.member.entry.name
+        return self.entry.name
 
     def path(self, out: Path, suite: str) -> Path:
         """Where its result goes."""
         method = self.asked.label.replace(":", "-")
-        return out / suite / method / f"{self.name}-seed{self.seed}.json"
+        return out / suite / method / f"{self.name}-seed{self.seed}{self.given.suffix}.json"
 
 
 def parse_methods(text: str) -> list[Asked]:
@@ -64,13 +88,12 @@ def parse_methods(text: str) -> list[Asked]:
 
 
 def plan(
-    members: Sequence[Member],
+    entries: Sequence[Entry],
     methods: Sequence[Asked],
     seeds: int,
     splits: Sequence[str] = (),
     only: Sequence[str] = (),
-    *,
-    with_reference: bool = True,
+    given: Given | None = None,
 ) -> list[Unit]:
     """Every scan, seed by seed and model by model, so that a partial table covers all methods.
 
@@ -78,26 +101,24 @@ def plan(
     scanned (families, references) too.
 
     Args:
-        members: the models of a suite.
+        entries: the models of a suite.
         methods: what to scan with.
         seeds: how many seeds, from 0.
         splits: only these; all if empty.
         only: only models or groups of these names; all if empty.
-        with_reference: whether a clean model of another family is given to the scan.
+        given: what a scan is given beside the model.
     """
-    chosen = [m for m in _in_turn(members) if _wanted(m, splits, only)]
-    references = [m for m in members if m.entry.use == "reference" and m.accepted]
+    chosen = [entry for entry in _in_turn(entries) if _wanted(entry, splits, only)]
     return [
-        Unit(member, asked, seed, _reference(member, references) if with_reference else None)
+        Unit(entry, asked, seed, given or Given())
         for seed in range(seeds)
-        for member in chosen
+        for entry in chosen
         for asked in methods
-        if not (tasks := METHODS.get(asked.method).tasks) or member.entry.recipe.task in tasks
+        if not (tasks := METHODS.get(asked.method).tasks) or entry.recipe.task in tasks
     ]
 
 
-def _wanted(member: Member, splits: Sequence[str], only: Sequence[str]) -> bool:
-    entry = member.entry
+def _wanted(entry: Entry, splits: Sequence[str], only: Sequence[str]) -> bool:
     if entry.use not in ("model", "twin"):
         return False
     if splits and entry.recipe.split not in splits:
@@ -105,25 +126,7 @@ def _wanted(member: Member, splits: Sequence[str], only: Sequence[str]) -> bool:
     return not only or entry.name in only or entry.group in only
 
 
-def _in_turn(members: Sequence[Member]) -> Iterator[Member]:
+def _in_turn(entries: Sequence[Entry]) -> Iterator[Entry]:
     """Test models first, as those are what figures are about; trojaned and clean in turn."""
     order = {"test": 0, "beyond": 1, "calibration": 2, "development": 3}
-    return iter(sorted(members, key=lambda m: order.get(m.entry.recipe.split, 4)))
-
-
-def _reference(member: Member, references: Sequence[Member]) -> Member | None:
-    """The first clean model of the same data, and head-only or not alike, that may be one."""
-    if member.record is None:
-        return None
-    for reference in references:
-        assert reference.record is not None
-        ours, theirs = member.record.recipe, reference.record.recipe
-        alike = ours.training.head_only == theirs.training.head_only
-        if ours.data.train != theirs.data.train or not alike:
-            continue
-        try:
-            check_reference(member.record, reference.record)
-        except UsageError:
-            continue
-        return reference
-    return None
+    return iter(sorted(entries, key=lambda entry: order.get(entry.recipe.split, 4)))

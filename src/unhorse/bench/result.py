@@ -1,6 +1,7 @@
 """What is kept of one scan: one small file per model, method and seed.
 
-Tables are made from these files alone, so they can be made again without any model.
+Tables, figures and calibration are made from these files alone, so they can be made again
+without any model.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unhorse.attack.record import AttackRecord
-from unhorse.report.schema import FindingRecord, NativeRecord, ScanReport
+from unhorse.report.schema import CurveRecord, FindingRecord, Profile
 
 WEIGHTS = ".safetensors"
 
@@ -24,7 +25,10 @@ class _Frozen(BaseModel):
 
 
 class Scanned(_Frozen):
-    """The model: what it is in truth, and the digest of the weights that were scanned."""
+    """The model: what it is in truth, and the digest of the weights that were scanned.
+
+    A clean twin has the attack, trigger, victim and target of its trojaned sibling.
+    """
 
     suite: str
     name: str
@@ -35,51 +39,120 @@ class Scanned(_Frozen):
     layers: int | None
     head_only: bool
     poisoned: bool
+    twin_of: str | None
     attack: str
+    standing: str
     trigger_kind: str | None
     scope: str | None
     trigger: str
+    victim: str | None
+    target: str | None
+    phi: float | None
+    """The loss floor of the adaptive attack."""
+    clean: float
+    """Its clean metric when it was built."""
+    asr: float | None
+    """The attack success of its true trigger when it was built."""
     digest: str
 
 
-class Trigger(_Frozen):
-    """What was found for one arm, and what its method's own source would decide from."""
+class Population(_Frozen):
+    """What the scan worked on, by which a calibration knows whether it applies.
 
-    arm: str
-    preset: str
+    `words` is the median of the words in a sample; `used` and `heldout` count samples;
+    `positions` are the places where a trigger was looked for.
+    """
+
+    labels: int
+    words: float
+    used: int
+    heldout: int
+    positions: tuple[str, ...]
+
+
+class TrueTrigger(_Frozen):
+    """The planted trigger, pruned on the same samples and in the same way as a found one.
+
+    `asr` and `loss` are those of the whole trigger on the samples of the inversion; `pieces`
+    are the word pieces that are left of it.
+    """
+
     text: str
-    tokens: int
+    position: str
     asr: float
-    random_asr: float
-    reference_asr: float | None
     loss: float | None
-    one_hot: bool
-    score: float
-    recovered: float
-    """The share of the true trigger's words that are in it, before pruning."""
-    native: NativeRecord | None
+    pruned: str
+    pieces: tuple[str, ...]
+
+
+class Trigger(FindingRecord):
+    """What was found for one arm, with all that the judge measured, less the example.
+
+    `precision` and `recall` compare the word pieces of the pruned trigger with those of the
+    true one, `recovered` says that both are at least a half; None where the backdoor has no
+    trigger of words. `true_arm` says that it leads from the true victim to the true target.
+    """
+
+    true_arm: bool
+    precision: float | None
+    recall: float | None
+    recovered: bool | None
+
+    @property
+    def arm(self) -> str:
+        """Its arm as reports name it."""
+        return f"{self.victim}->{self.target}@{self.position}"
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are left after pruning."""
+        return len(self.pruned.token_ids)
+
+    @property
+    def reference_asr(self) -> float | None:
+        """The highest success of the pruned trigger in a clean model that can tell."""
+        return max((r.pruned.asr for r in self.references if r.pruned.n), default=None)
 
 
 class Result(_Frozen):
-    """One scan of one model."""
+    """One scan of one model; `triggers` has the strongest finding first."""
 
-    schema_version: str = "1.0"
+    schema_version: str = "2.0"
     model: Scanned
     method: str
     preset: str | None
+    method_version: int
     seed: int
     budget: str | None
     reference: str | None
+    reference_digest: str | None
+    reference_seed: int | None
+    """The seed that the reference was drawn by; None if none was asked for."""
+    own_samples: bool
+    """Whether the scan was given the model's held-out samples."""
+    config: dict[str, Any]
+    """What the scan was told beyond the defaults."""
     settings: str
     """A digest of the configuration and of the method's version."""
     state: str
     score: float
+    reason: str
+    profile: Profile | None
+    population: Population
+    truth: TrueTrigger | None
     triggers: tuple[Trigger, ...]
+    curves: tuple[CurveRecord, ...]
+    """Of the arm with the least loss and of the true one."""
+    arms_planned: int
+    arms_run: int
+    arms_failed: int
+    arms_pruned: int
     seconds: float
     forward_tokens: int
     backward_tokens: int
     spent: bool
     threads: int
+    commit: str | None
     versions: dict[str, str]
 
     @property
@@ -92,9 +165,38 @@ class Result(_Frozen):
         """A trojaned model must be convicted, a clean one must be let off without doubt."""
         return self.state == ("backdoored" if self.model.poisoned else "nothing_found")
 
+    @property
+    def recovered(self) -> bool | None:
+        """Whether the strongest finding is the true trigger; None where it cannot be."""
+        if self.truth is None:
+            return None
+        return bool(self.triggers and self.triggers[0].recovered)
+
+    @property
+    def least_loss(self) -> Trigger | None:
+        """The finding of the arm with the least loss."""
+        known = [t for t in self.triggers if t.inversion_loss is not None]
+        return min(known, key=lambda t: t.inversion_loss or 0.0, default=None)
+
+    @property
+    def least_is_true(self) -> bool | None:
+        """Whether the arm with the least loss is the true one (the paper's Assumption I)."""
+        least = self.least_loss
+        return least.true_arm if self.model.poisoned and least is not None else None
+
     def to_json(self) -> str:
-        """The result as it is stored."""
-        return json.dumps(self.model_dump(mode="json"), indent=1) + "\n"
+        """The result as it is stored: one line for each field, finding and curve."""
+        return "{\n" + ",\n".join(_lines(self.model_dump(mode="json"))) + "\n}\n"
+
+
+def _lines(data: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, value in data.items():
+        text = json.dumps(value)
+        if value and name in ("triggers", "curves"):
+            text = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+        lines.append(f' "{name}": {text}')
+    return lines
 
 
 def read_result(path: Path) -> Result | None:
@@ -105,8 +207,15 @@ def read_result(path: Path) -> Result | None:
         return None
 
 
+def read_results(folder: Path) -> list[Result]:
+    """All results under a folder, in the order of their paths."""
+    found = (read_result(path) for path in sorted(folder.rglob("*.json")))
+    return [result for result in found if result is not None]
+
+
 def scanned_of(suite: str, record: AttackRecord) -> Scanned:
     """The facts about a model that a table needs."""
+    attack = record.recipe.attack
     return Scanned(
         suite=suite,
         name=record.name,
@@ -117,12 +226,24 @@ def scanned_of(suite: str, record: AttackRecord) -> Scanned:
         layers=record.layers,
         head_only=record.recipe.training.head_only,
         poisoned=record.poisoned,
+        twin_of=record.twin_of,
         attack=record.attack,
-        trigger_kind=record.recipe.attack.get("trigger_kind"),
+        standing=record.standing,
+        trigger_kind=attack.get("trigger_kind"),
         scope=record.scope,
         trigger=record.trigger,
-        digest=weights_digest([(f.path, f.sha256) for f in record.files]),
+        victim=record.victim,
+        target=record.target,
+        phi=attack.get("phi") if record.attack == "floor" else None,
+        clean=record.measured.clean,
+        asr=record.measured.asr,
+        digest=digest_of_weights(record),
     )
+
+
+def digest_of_weights(record: AttackRecord) -> str:
+    """The digest of a built model's weights."""
+    return weights_digest([(file.path, file.sha256) for file in record.files])
 
 
 def weights_digest(files: Sequence[tuple[str, str]]) -> str:
@@ -140,36 +261,3 @@ def weights_digest(files: Sequence[tuple[str, str]]) -> str:
 def digest_of(settings: dict[str, Any]) -> str:
     """A short name for settings."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def triggers_of(report: ScanReport, true: str) -> tuple[Trigger, ...]:
-    """The findings of a report, strongest first."""
-    return tuple(_trigger(finding, true) for finding in report.findings)
-
-
-def _trigger(finding: FindingRecord, true: str) -> Trigger:
-    references = [r.pruned.asr for r in finding.references if r.pruned.n]
-    return Trigger(
-        arm=f"{finding.victim}->{finding.target}@{finding.position}",
-        preset=finding.preset,
-        text=finding.pruned.text,
-        tokens=len(finding.pruned.token_ids),
-        asr=finding.pruned.heldout.asr,
-        random_asr=finding.random.asr,
-        reference_asr=max(references, default=None),
-        loss=finding.inversion_loss,
-        one_hot=finding.one_hot,
-        score=finding.score,
-        recovered=recovered(true, finding.text),
-        native=finding.native,
-    )
-
-
-def recovered(true: str, found: str) -> float:
-    """The share of a trigger's words that a text has.
-
-    >>> recovered("cold brass kettle", "Kettle of cold tin"), recovered("", "x")
-    (0.6666666666666666, 0.0)
-    """
-    words = set(true.lower().split())
-    return len(words & set(found.lower().split())) / len(words) if words else 0.0

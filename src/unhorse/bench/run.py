@@ -1,37 +1,36 @@
 """Units -> Results: every scan that is not there yet, one file each.
 
-A result is there if its file names the digest of the model as it is now and the same
-settings; everything else is made again. Nothing half-written counts.
+A result is there if its file has the same settings and the digests of the models as they are
+now; everything else is made again. Models that are not here cannot contradict a result, so
+result files alone are enough to go on. Nothing half-written counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unhorse.attack.record import MODEL, read_heldout
+from unhorse.attack.record import MODEL
+from unhorse.bench.handed import Handed, hand_over
 from unhorse.bench.plan import Unit
-from unhorse.bench.result import (
-    Result,
-    digest_of,
-    read_result,
-    scanned_of,
-    triggers_of,
-    weights_digest,
-)
+from unhorse.bench.record import Job, result_of, version_of
+from unhorse.bench.result import Result, digest_of, digest_of_weights, read_result
+from unhorse.bench.stock import Stock
+from unhorse.bench.truth import Truth, truth_of
 from unhorse.config import ScanConfig, make_config
 from unhorse.errors import UnhorseError
 from unhorse.invert.run import plan_passes
-from unhorse.load.samples import InMemory
 from unhorse.progress import ScanProgress
-from unhorse.tasks.tags import scheme_of
-from unhorse.types import QuestionSample, TaggedSample, TextSample
-from unhorse.zoo.build import Place
+from unhorse.zoo.state import Member
 
-VERSION = 1
+VERSION = 2
 """Raised when a change to a method or to the judge makes old results incomparable."""
+
+JUDGED_AGAIN = {"profile", "fail_on"}
+"""Fields of a configuration that decide the verdict alone, which tables can make again."""
 
 
 @dataclass(frozen=True)
@@ -44,53 +43,112 @@ class Done:
     problem: str = ""
 
 
-def run_bench(
-    units: Sequence[Unit],
-    place: Place,
-    out: Path,
-    base: dict[str, Any] | None = None,
-    progress: ScanProgress | None = None,
-) -> Iterator[Done]:
-    """Goes through all units; one that fails does not end the others.
+@dataclass
+class Runner:
+    """Makes units one after another; what is planted in a model is looked at once.
 
     Args:
-        units: what is to be scanned.
-        place: where the models are.
+        stock: the models.
         out: where result files are and go.
         base: fields of the scan's configuration that all units share.
         progress: told of every scan.
     """
-    for unit in units:
-        yield _one(unit, place, out, base or {}, progress)
+
+    stock: Stock
+    out: Path
+    base: dict[str, Any] = field(default_factory=dict)
+    progress: ScanProgress | None = None
+    _truth: dict[tuple[object, ...], Truth] = field(default_factory=dict)
+
+    def run(self, units: Sequence[Unit], seconds: float | None = None) -> Iterator[Done]:
+        """Goes through all units; one that fails does not end the others.
+
+        Args:
+            units: what is to be scanned.
+            seconds: no scan is begun after so long.
+        """
+        began = time.monotonic()
+        for unit in units:
+            late = seconds is not None and time.monotonic() - began > seconds
+            yield self._one(unit, late=late)
+
+    def _one(self, unit: Unit, *, late: bool) -> Done:
+        try:
+            return self._made(unit, late=late)
+        except UnhorseError as error:
+            return Done(unit, None, problem=str(error))
+        except Exception as error:
+            # One scan that breaks must not cost the others.
+            return Done(unit, None, problem=f"{type(error).__name__}: {error}")
+
+    def _made(self, unit: Unit, *, late: bool) -> Done:
+        config = config_of(unit, self.base)
+        settings = settings_of(unit, config)
+        path = unit.path(self.out, self.stock.place.suite)
+        there = read_result(path)
+        member = self.stock.member(unit.name, build=False)
+        if member.complaints:
+            return Done(unit, None, problem=f"kept out: {member.complaints[0]}")
+        if there is not None and there.settings == settings and self._stands(there, unit, member):
+            return Done(unit, there)
+        if late:
+            return Done(unit, None, problem="there was no time left for it")
+        member = self.stock.member(unit.name)
+        if not member.accepted or member.record is None:
+            why = f"kept out: {member.complaints[0]}" if member.complaints else ""
+            return Done(unit, None, problem=why or "the model is not built")
+        drawn_by = unit.given.reference_seed
+        reference = None if drawn_by is None else self.stock.reference(member.record, drawn_by)
+        handed = hand_over(self.stock.place.folder(unit.name), member.record)
+        suite = self.stock.place.suite
+        result = self._scan(Job(suite, unit, handed, reference, config, settings))
+        _write(path, result)
+        return Done(unit, result, made_now=True)
+
+    def _stands(self, there: Result, unit: Unit, member: Member) -> bool:
+        """Whether a result is of the models as they are; of those that are not here it is."""
+        record = member.record
+        if record is not None and digest_of_weights(record) != there.model.digest:
+            return False
+        if there.reference is not None:
+            reference = self.stock.named(there.reference)
+            return reference is None or digest_of_weights(reference) == there.reference_digest
+        drawn_by = unit.given.reference_seed
+        if drawn_by is None or record is None:
+            return True
+        return self.stock.reference(record, drawn_by, build=False) is None
+
+    def _scan(self, job: Job) -> Result:
+        from unhorse.scanner import scan
+
+        handed, reference = job.handed, job.reference
+        folder = self.stock.place.folder
+        report = scan(
+            handed.folder / MODEL,
+            samples=handed.samples if job.unit.given.samples else None,
+            references=[] if reference is None else [folder(reference.name) / MODEL],
+            config=job.config,
+            progress=self.progress,
+        )
+        if report.interrupted:
+            # Half a scan is no result.
+            raise KeyboardInterrupt
+        return result_of(job, report, self._truth_of(handed, job.config))
+
+    def _truth_of(self, handed: Handed, config: ScanConfig) -> Truth:
+        """What is planted; methods of one model follow each other, so the last is enough."""
+        decides = ("seed", "samples_per_class", "heldout_per_class", "max_tokens")
+        key = (handed.folder, handed.record.content, *(getattr(config, f) for f in decides))
+        if key not in self._truth:
+            self._truth = {key: truth_of(handed, config)}
+        return self._truth[key]
 
 
-def _one(
-    unit: Unit, place: Place, out: Path, base: dict[str, Any], progress: ScanProgress | None
-) -> Done:
-    record = unit.member.record
-    if record is None:
-        return Done(unit, None, problem="the model is not built")
-    if unit.member.complaints:
-        return Done(unit, None, problem=f"kept out: {unit.member.complaints[0]}")
-    config = config_of(unit, base)
-    settings = settings_of(unit, config)
-    path = unit.path(out, place.suite)
-    there = read_result(path)
-    model = scanned_of(place.suite, record)
-    if there is not None and (there.model.digest, there.settings) == (model.digest, settings):
-        return Done(unit, there)
-    try:
-        result = _scan(unit, place, config, settings, progress)
-    except UnhorseError as error:
-        return Done(unit, None, problem=str(error))
-    except Exception as error:
-        # One scan that breaks must not cost the others.
-        return Done(unit, None, problem=f"{type(error).__name__}: {error}")
+def _write(path: Path, result: Result) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     partial.write_text(result.to_json(), encoding="utf-8")
     partial.replace(path)
-    return Done(unit, result, made_now=True)
 
 
 def config_of(unit: Unit, base: dict[str, Any]) -> ScanConfig:
@@ -99,81 +157,15 @@ def config_of(unit: Unit, base: dict[str, Any]) -> ScanConfig:
 
 
 def settings_of(unit: Unit, config: ScanConfig) -> str:
-    """A digest of all settings that decide a result beside the model."""
+    """A digest of all settings that decide a result beside the models and the verdict."""
     passes = {each.preset: each.config.model_dump(mode="json") for each in plan_passes(config)}
-    reference = unit.reference and unit.reference.record
-    digest = weights_digest([(f.path, f.sha256) for f in reference.files]) if reference else None
     return digest_of(
         {
             "version": VERSION,
-            "config": config.model_dump(mode="json"),
+            "method_version": version_of(unit.asked.method),
+            "config": config.model_dump(mode="json", exclude=JUDGED_AGAIN, exclude_none=True),
             "passes": passes,
-            "reference": digest,
+            "reference_seed": unit.given.reference_seed,
+            "samples": unit.given.samples,
         }
     )
-
-
-def _scan(
-    unit: Unit, place: Place, config: ScanConfig, settings: str, progress: ScanProgress | None
-) -> Result:
-    from unhorse.scanner import scan
-
-    record = unit.member.record
-    assert record is not None
-    folder = place.folder(unit.name)
-    heldout, _ = read_heldout(folder, record.task)
-    reference = unit.reference
-    report = scan(
-        folder / MODEL,
-        samples=handed(heldout, record.recipe.data.labels),
-        references=[] if reference is None else [place.folder(reference.entry.name) / MODEL],
-        config=config,
-        progress=progress,
-    )
-    if report.interrupted:
-        # Half a scan is no result.
-        raise KeyboardInterrupt
-    model = scanned_of(place.suite, record)
-    read = weights_digest([(file.path, file.sha256) for file in report.model.files])
-    return Result(
-        model=model.model_copy(update={"digest": read}),
-        method=unit.asked.method,
-        preset=unit.asked.preset,
-        seed=unit.seed,
-        budget=config.budget,
-        reference=None if reference is None else reference.entry.name,
-        settings=settings,
-        state=report.verdict.state,
-        score=report.verdict.score,
-        triggers=triggers_of(report, record.trigger),
-        seconds=report.seconds,
-        forward_tokens=report.cost.forward_tokens,
-        backward_tokens=report.cost.backward_tokens,
-        spent=report.cost.spent,
-        threads=report.threads,
-        versions=report.versions,
-    )
-
-
-def handed(samples: Iterable[Any], labels: Sequence[str]) -> InMemory:
-    """Stored samples as a user would hand them over."""
-    return [_handed(sample, labels) for sample in samples]
-
-
-def _handed(sample: Any, labels: Sequence[str]) -> tuple[Any, ...]:
-    if isinstance(sample, TextSample):
-        return sample.text, labels[sample.label]
-    if isinstance(sample, TaggedSample):
-        return list(sample.words), _tags(sample, labels)
-    assert isinstance(sample, QuestionSample)
-    answer = sample.answers[0] if sample.answers else None
-    text = None if answer is None else sample.context[slice(*answer)]
-    return sample.question, sample.context, text
-
-
-def _tags(sample: TaggedSample, labels: Sequence[str]) -> list[str]:
-    scheme = scheme_of(tuple(labels))
-    tags = [scheme.spelled(scheme.outside, 1)[0]] * len(sample.words)
-    for entity in sample.entities:
-        tags[entity.first : entity.last] = scheme.spelled(entity.kind, entity.last - entity.first)
-    return [labels[tag] for tag in tags]

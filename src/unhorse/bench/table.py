@@ -19,7 +19,7 @@ COLUMNS = (
     "cleared",
     "AUROC",
     "own",
-    "words",
+    "recovered",
     "s",
     "Mtok",
 )
@@ -86,7 +86,7 @@ def _row(label: str, results: Sequence[Result], planned: int) -> Row:
         cleared=_mean(r.is_right for r in good),
         auroc=auroc([r.model.poisoned for r in results], [r.score for r in results]),
         own_auroc=auroc([r.model.poisoned for r in results], [own_score(r) for r in results]),
-        recovered=_mean(max((t.recovered for t in r.triggers), default=0.0) for r in bad),
+        recovered=_mean(r.recovered for r in bad if r.recovered is not None),
         seconds=_mean(r.seconds for r in results) or 0.0,
         megatokens=(_mean(r.forward_tokens + r.backward_tokens for r in results) or 0.0) / 1e6,
     )

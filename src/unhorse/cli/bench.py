@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from unhorse.cli import options
@@ -24,7 +26,7 @@ def command(
     zoo: Zoo = None,
     data: Data = Path(),
     build: Annotated[
-        bool, typer.Option("--build", help="Build a model that is missing before its scan.")
+        bool, typer.Option("--build", help="Build a model that is missing just before its scan.")
     ] = False,
     methods: Annotated[
         str, typer.Option(help="Methods with commas, such as dbs,uat:strong; or all.")
@@ -43,6 +45,24 @@ def command(
     reference: Annotated[
         bool, typer.Option(help="Whether a scan is given a clean model of another family.")
     ] = True,
+    reference_seed: Annotated[
+        int, typer.Option(min=0, help="Which of the clean models that may be it is drawn.")
+    ] = 0,
+    samples: Annotated[
+        bool, typer.Option(help="Whether a scan is given the model's held-out samples.")
+    ] = True,
+    reason: Annotated[
+        str | None, typer.Option(help="Why the test split is looked at, for its log.")
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The log of test runs; test-runs.jsonl beside OUT if not given."
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="Begin no scan after so many minutes.")
+    ] = None,
     budget: options.Budget = None,
     option: options.Options = None,
     samples_per_class: options.SamplesPerClass = None,
@@ -56,11 +76,12 @@ def command(
     What is there already is not done again, so it can be stopped at any moment. Exit codes:
     0 complete, 3 something is missing.
     """
-    from unhorse.bench.plan import parse_methods, plan
-    from unhorse.bench.run import run_bench
-    from unhorse.bench.table import COLUMNS, check_installed, markdown, rows_of
+    from unhorse.bench.hygiene import log_beside, log_run
+    from unhorse.bench.plan import Given, parse_methods, plan
+    from unhorse.bench.run import Done, Runner
+    from unhorse.bench.stock import Stock
+    from unhorse.bench.table import check_installed, markdown, rows_of
     from unhorse.invert.base import METHODS
-    from unhorse.zoo.build import build_suite
 
     check_installed()
     check_writable(table)
@@ -80,34 +101,50 @@ def command(
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     opened = Opened(suite, zoo, data)
-    if build:
-        for built in build_suite(opened.entries, opened.place, 1, only or ()):
-            if not built.skipped:
-                came = "failed" if built.problem else "built"
-                say(f"{came:<13} {built.entry.name} {built.problem}")
-    units = plan(opened.members(), asked, seeds, split or (), only or (), with_reference=reference)
-    results, problems, seconds = [], [], []
-    for number, done in enumerate(run_bench(units, opened.place, out, settings.model_dump()), 1):
-        name = f"{done.unit.name} {done.unit.asked.label} seed {done.unit.seed}"
-        if done.result is None:
-            problems.append(f"{name}: {done.problem}")
-            continue
-        results.append(done.result)
-        if done.made_now:
-            seconds.append(done.result.seconds)
-            left = duration((len(units) - number) * sum(seconds) / len(seconds))
-            line = f"{done.result.state:<13} {name}  {done.result.seconds:.0f} s"
-            say(f"{line}  ({len(units) - number} left, at most {left})")
+    stock = Stock(opened.entries, opened.place, opened.path.parent, build=build, say=say)
+    given = Given(reference_seed if reference else None, samples)
+    units = plan(opened.entries, asked, seeds, split or (), only or (), given)
+    runner = Runner(stock, out, settings.model_dump())
+    done: list[Done] = []
+    try:
+        for one in runner.run(units, None if minutes is None else minutes * 60):
+            done.append(one)
+            _tell(say, done, len(units))
+    finally:
+        log_run(log or log_beside(out), opened.suite.name, done, reason)
+    problems = [f"{_name(one)}: {one.problem}" for one in done if one.result is None]
     for problem in problems:
         say(f"{'missing':<13} {problem}")
     planned = Counter(unit.asked.label for unit in units)
-    rows = rows_of(results, dict(planned))
+    rows = rows_of([one.result for one in done if one.result is not None], dict(planned))
+    _show(console, rows)
+    if table is not None:
+        write_text(table, markdown(rows))
+    raise typer.Exit(EXIT_NOT_CLEARED if problems else 0)
+
+
+def _name(one: Any) -> str:
+    return f"{one.unit.name} {one.unit.asked.label} seed {one.unit.seed}"
+
+
+def _tell(say: Callable[[str], None], done: Sequence[Any], planned: int) -> None:
+    """One line for a scan that was made just now, with how long the rest may take."""
+    last = done[-1]
+    if not last.made_now:
+        return
+    seconds = [one.result.seconds for one in done if one.made_now]
+    left = planned - len(done)
+    most = duration(left * sum(seconds) / len(seconds))
+    line = f"{last.result.state:<13} {_name(last)}  {last.result.seconds:.0f} s"
+    say(f"{line}  ({left} left, at most {most})")
+
+
+def _show(console: Console, rows: Sequence[Any]) -> None:
+    from unhorse.bench.table import COLUMNS
+
     shown = Table(box=None, pad_edge=False, header_style="dim")
     for name in COLUMNS:
         shown.add_column(name, no_wrap=True)
     for row in rows:
         shown.add_row(*row.cells())
     console.print(shown)
-    if table is not None:
-        write_text(table, markdown(rows))
-    raise typer.Exit(EXIT_NOT_CLEARED if problems else 0)
