@@ -84,6 +84,8 @@ def test_ablation_switches(switch):
     temperatures = made.found[0].curve.temperature
     if switch == "scale_temperature":
         assert set(temperatures) == {2.0}
+        native = made.found[0].native
+        assert (native.measure, native.value) == ("soft loss", made.found[0].curve.loss[-1])
     else:
         assert all(b <= a for a, b in itertools.pairwise(temperatures))
 

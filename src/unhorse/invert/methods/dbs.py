@@ -10,7 +10,7 @@ focuses each slot onto one token; when the loss is not, it rises again and noise
 moves the point elsewhere. A trigger counts once every slot has focused while
 the loss is under the bound.
 
-Two presets. ``paper`` is Algorithm 1 with the paper's constants; what the paper
+Two presets are for use. ``paper`` is Algorithm 1 with the paper's constants; what the paper
 leaves open is chosen as follows: it looks every s=5 epochs, bound 0.1, starts at
 temperature u=2 (all as in the released code), delta=10 is the variance of the
 noise (the usual reading of N(0, delta)), the learning rate halves every 50
@@ -21,8 +21,12 @@ and not 5; the noise is uniform, added after the division by the temperature, an
 lasts one epoch; the bound follows the best loss; nothing is rolled back before
 the first time the loss is under the bound.
 
-They fail on different models: without noise at the start, ``released`` always
-descends from the same point into the same basin; with it, ``paper`` may never
+Two more are for the paper's ablation (Table 4): ``no-scaling`` stays at the first temperature
+and ends with a mixture, ``no-backtracking`` leaves out the branch that rolls back. Both are
+``paper`` otherwise.
+
+``released`` and ``paper`` fail on different models: without noise at the start, the first always
+descends from the same point into the same basin; with it, the other may never
 settle. So a scan that names no preset makes a pass with ``released`` and, unless
 that convicts, one with ``paper``.
 
@@ -79,6 +83,8 @@ RELEASED = DBSConfig(
     noise_scale=10.0,
     rollback_before_success=False,
 )
+NO_SCALING = DBSConfig(scale_temperature=False)
+NO_BACKTRACKING = DBSConfig(backtrack=False)
 
 
 @dataclass
@@ -111,7 +117,14 @@ class DBS:
 
     name = "dbs"
     tasks = EVERY_TASK
-    presets: Mapping[str, MethodConfig] = MappingProxyType({"released": RELEASED, "paper": PAPER})
+    presets: Mapping[str, MethodConfig] = MappingProxyType(
+        {
+            "released": RELEASED,
+            "paper": PAPER,
+            "no-scaling": NO_SCALING,
+            "no-backtracking": NO_BACKTRACKING,
+        }
+    )
     passes: tuple[str, ...] = ("released", "paper")
 
     def units(self, config: DBSConfig) -> float:
@@ -149,7 +162,11 @@ class Dynamic(StepwiseSearch):
         focused = state.best_choice is not None
         choice = state.best_choice if focused else state.nearest_choice
         assert choice is not None
-        return Found(choice, focused, Native("focused loss", state.best_loss))
+        native = Native("focused loss", state.best_loss)
+        if not self.config.scale_temperature:
+            # It never focuses, so it decides by where it ends.
+            native = Native("soft loss", state.losses[-1])
+        return Found(choice, focused, native)
 
 
 def _start(number: int, problem: Problem, config: DBSConfig, books: Books) -> _Arm:
