@@ -1,4 +1,4 @@
-"""unhorse finds backdoors in NLP transformer models.
+"""unhorse finds and removes backdoors in NLP transformer models.
 
 >>> import unhorse
 >>> unhorse.ScanReport.__name__
@@ -12,14 +12,30 @@ from unhorse.errors import ModelRefused, UnhorseError, UsageError
 
 if TYPE_CHECKING:
     from unhorse.config import ScanConfig
+    from unhorse.remove.config import RemoveConfig
+    from unhorse.remove.run import remove_backdoor
+    from unhorse.report.removal import RemovalReport
     from unhorse.report.schema import ScanReport
     from unhorse.scanner import scan
 
 __version__ = version("unhorse")
-__all__ = ["ModelRefused", "ScanConfig", "ScanReport", "UnhorseError", "UsageError", "scan"]
+__all__ = [
+    "ModelRefused",
+    "RemovalReport",
+    "RemoveConfig",
+    "ScanConfig",
+    "ScanReport",
+    "UnhorseError",
+    "UsageError",
+    "remove_backdoor",
+    "scan",
+]
 
 _LAZY = {
     "scan": "unhorse.scanner",
+    "remove_backdoor": "unhorse.remove.run",
+    "RemovalReport": "unhorse.report.removal",
+    "RemoveConfig": "unhorse.remove.config",
     "ScanReport": "unhorse.report.schema",
     "ScanConfig": "unhorse.config",
 }

@@ -79,8 +79,13 @@ def settings(file: Path | None, *, options: list[str] | None = None, **flags: An
     """The configuration from a file, overridden by flags."""
     base = read_toml(file) if file else {}
     if options:
-        flags["options"] = {**base.get("options", {}), **dict(map(_assignment, options))}
+        flags["options"] = {**base.get("options", {}), **assignments(options)}
     return make_config(base, **flags)
+
+
+def assignments(texts: list[str]) -> dict[str, Any]:
+    """All NAME=VALUE of a command line."""
+    return dict(map(_assignment, texts))
 
 
 def _assignment(text: str) -> tuple[str, Any]:

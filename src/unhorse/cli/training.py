@@ -35,6 +35,10 @@ class TrainingProgress:
         """Moves the bar on."""
         self.bar.update(self.task, completed=done, total=steps, loss=loss)
 
+    def close(self) -> None:
+        """Takes the bar away."""
+        self.bar.stop()
+
     def __enter__(self) -> TrainingProgress:
         """Shows the bar."""
         self.bar.start()
@@ -47,7 +51,7 @@ class TrainingProgress:
         trace: TracebackType | None,
     ) -> None:
         """Takes the bar away."""
-        self.bar.stop()
+        self.close()
 
 
 def check_new_folder(out: Path) -> None:

@@ -137,6 +137,16 @@ class TokenClassification:
             raise RowProblem(f"no entity lies within the first {tokens} tokens of the sentence.")
         return TaggedSample(words, inside, sample_key(" ".join(words)))
 
+    def cut(self, sample: TaggedSample, words: int, seed: int) -> TaggedSample:
+        """One entity and its neighbours, so many words in all or as many as the entity has."""
+        entity = python_random(seed, "cut", sample.key).choice(sample.entities)
+        around = max(0, words - (entity.last - entity.first))
+        first = min(entity.first, max(0, entity.first - around // 2))
+        last = max(entity.last, first + words)
+        kept = sample.words[first:last]
+        moved = Entity(entity.first - first, entity.last - first, entity.kind)
+        return TaggedSample(kept, (moved,), sample_key(" ".join(kept)))
+
     def drafts(self, count: int, seed: int) -> list[TaggedSample]:
         """Sentences with people, places and organisations."""
         return [
@@ -298,6 +308,10 @@ class TokenClassification:
             starts += [scheme.tags[labels[entity.first]].prefix for entity in both]
         self._starts_inside.setdefault(answerer.loaded.model, 2 * starts.count("I") > len(starts))
         return flags
+
+    def starts_inside(self, model: Any) -> bool:
+        """Whether the model starts entities with the inner label, as far as it was asked."""
+        return self._starts_inside.get(model, False)
 
     def affinity(self, answerer: Answerer, samples: Sequence[TaggedSample]) -> None:
         """Every arm is run."""

@@ -1,0 +1,1 @@
+"""Subject, triggers and samples -> a cleaned model and the proof that it is one."""

@@ -1,0 +1,1 @@
+"""Ways to take a backdoor out; each is one file."""

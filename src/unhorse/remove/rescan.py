@@ -1,0 +1,74 @@
+"""A cleaned model -> the report of another scan, on rows that it has not learnt from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unhorse.config import ScanConfig, make_config
+from unhorse.remove.config import RemoveConfig
+from unhorse.remove.progress import RemovalProgress
+from unhorse.remove.records import Rows
+from unhorse.report.schema import ScanReport
+from unhorse.scanner import scan
+from unhorse.tasks.base import TASKS
+from unhorse.types import LoadedModel
+
+SPARE = 10
+"""Samples of a class, beyond those inverted on, that a scan needs to convict."""
+
+
+def scan_config(report: ScanReport | None, config: RemoveConfig) -> ScanConfig:
+    """The settings of the scan that found the backdoor, but for what is asked for otherwise.
+
+    Rows are handed to it in memory, under the names that unhorse itself uses.
+    """
+    base = dict(report.config) if report else {"seed": config.seed, "device": config.device}
+    base.pop("passes", None)
+    return make_config({**base, **config.scan, "text_field": None, "label_field": None})
+
+
+def references_of(report: ScanReport | None, given: Sequence[Any] | None) -> tuple[Any, ...]:
+    """The clean models that the scan had, unless others are given."""
+    if given is not None:
+        return tuple(given)
+    return tuple(reference.model.source for reference in report.references) if report else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Rescans:
+    """How cleaned models are scanned: the same every time, but for the seed."""
+
+    rows: Rows
+    config: ScanConfig
+    references: Sequence[Any]
+    progress: RemovalProgress
+
+    def scan(self, loaded: LoadedModel, number: int) -> ScanReport:
+        """Scan number so and so, with a seed of its own; an interruption ends the removal."""
+        report = scan(
+            loaded,
+            None,
+            _samples(loaded, self.rows, self.config),
+            self.references,
+            config=self.config.model_copy(update={"seed": self.config.seed + number}),
+            progress=self.progress.scanning(),
+        )
+        if report.interrupted:
+            raise KeyboardInterrupt
+        return report
+
+
+def _samples(loaded: LoadedModel, rows: Rows, config: ScanConfig) -> list[Any] | None:
+    """The held-out rows where they suffice, else all of them; None for texts of its own."""
+    if not rows.fields:
+        return None
+    counts = Counter(label for sample in rows.heldout for label in sample.classes)
+    task = TASKS.get(loaded.task)
+    arms = task.arms(loaded.labels, task.default_positions)
+    needed = config.samples_per_class + SPARE
+    enough = all(counts[victim] >= needed for arm in arms for victim in arm.victims)
+    used = rows.heldout if enough else (*rows.heldout, *rows.watch, *rows.train)
+    return [dict(rows.fields[sample.key]) for sample in used]

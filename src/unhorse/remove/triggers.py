@@ -1,0 +1,113 @@
+"""A scan's report, or a trigger given by hand -> the Triggers to be removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from unhorse.config import one_sentence
+from unhorse.errors import ModelRefused, UsageError
+from unhorse.remove.records import Trigger, TriggerOrigin
+from unhorse.report.schema import FindingRecord, ScanReport
+from unhorse.tasks.base import TASKS
+from unhorse.triggers.vocabulary import retokenise
+from unhorse.types import ANY_LABEL, Arm, LoadedModel, Origin
+
+NEARLY_AS_STRONG = 0.5
+"""The share of the strongest finding's score from which another one is removed with it."""
+
+MOST_TRIGGERS = 8
+
+
+def read_report(source: str | Path) -> ScanReport:
+    """The report of a scan."""
+    try:
+        return ScanReport.model_validate_json(Path(source).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"The report {source} cannot be read: {error.strerror}.") from error
+    except ValidationError as error:
+        raise UsageError(one_sentence(error, f"{source} is not the report of a scan")) from error
+    except ValueError as error:
+        raise UsageError(f"{source} is not the report of a scan.") from error
+
+
+def check_same_model(report: ScanReport, origin: Origin) -> None:
+    """Refuses a report of another model, by the digests of all files that were read."""
+    scanned = {(file.path, file.sha256) for file in report.model.files}
+    given = {(file.path, file.sha256) for file in origin.files}
+    if scanned != given:
+        raise ModelRefused(
+            "The report is of another model: the digests of the files differ, "
+            f"{len(scanned & given)} of {len(given)} are the same."
+        )
+
+
+def from_report(report: ScanReport, origin: TriggerOrigin = "report") -> tuple[Trigger, ...]:
+    """The strongest finding and those nearly as strong; none where nothing was found."""
+    if report.verdict.state not in ("backdoored", "suspicious") or not report.findings:
+        return ()
+    arms = TASKS.get(report.task).arms
+    least = NEARLY_AS_STRONG * max(finding.score for finding in report.findings)
+    found: dict[tuple[str, ...], Trigger] = {}
+    for finding in sorted(report.findings, key=lambda finding: -finding.score):
+        if finding.score >= least:
+            positions: Any = (finding.position,)
+            known = arms(report.labels, positions, finding.target)
+            arm = _arm(known, finding.victim, finding.target)
+            if arm is not None:
+                key = (finding.pruned.text, arm.key)
+                found.setdefault(key, _trigger(finding, arm, origin))
+    return tuple(found.values())[:MOST_TRIGGERS]
+
+
+def _trigger(finding: FindingRecord, arm: Arm, origin: TriggerOrigin) -> Trigger:
+    pruned = finding.pruned
+    controls = [finding.random.asr, finding.unstamped.asr_unrestricted]
+    if finding.references:
+        controls += [reference.pruned.asr for reference in finding.references]
+    elif finding.natural is not None:
+        controls.append(finding.natural.heldout.asr)
+    return Trigger(
+        text=pruned.text,
+        forms=tuple(dict.fromkeys((pruned.text, finding.text))),
+        arm=arm,
+        tokens=len(pruned.token_ids),
+        control=max(controls),
+        origin=origin,
+    )
+
+
+def joined(known: tuple[Trigger, ...], more: tuple[Trigger, ...]) -> tuple[Trigger, ...]:
+    """Both, each trigger once."""
+    seen = {(trigger.text, trigger.arm.key) for trigger in known}
+    return (*known, *(each for each in more if (each.text, each.arm.key) not in seen))
+
+
+def by_hand(
+    loaded: LoadedModel, text: str | None, victim: str | None, target: str | None
+) -> tuple[Trigger, ...]:
+    """The trigger that a user names, with the victim and the target that belong to it."""
+    if text is None and victim is None and target is None:
+        return ()
+    if not text or not text.strip() or victim is None or target is None:
+        raise UsageError("A trigger is given as --trigger TEXT --victim A --target B together.")
+    task = TASKS.get(loaded.task)
+    known = task.arms(loaded.labels, task.default_positions, target)
+    arm = _arm(known, victim, target)
+    if arm is None:
+        ways = ", ".join(dict.fromkeys(f"{a.victim_name} -> {a.target_name}" for a in known))
+        raise UsageError(f"No trigger leads from {victim!r} to {target!r}; known: {ways[:300]}.")
+    text = text.strip()
+    tokens = len(retokenise(loaded.tokenizer, text))
+    return (Trigger(text, (text,), arm, tokens, 0.0, "by hand"),)
+
+
+def _arm(arms: list[Arm], victim: str, target: str) -> Arm | None:
+    to_target = [arm for arm in arms if arm.target_name == target]
+    named = [arm for arm in to_target if arm.victim_name == victim]
+    if not named and victim == ANY_LABEL:
+        # With two labels, "every other label" is the other one.
+        named = to_target
+    return named[0] if named else None
