@@ -78,7 +78,8 @@ def scan(
     plan = plan_arms(subject, config)
     work = Work(subject, plan, passes, config, runtime, progress, budget)
     work.run()
-    now = circumstances_of(subject, config, passes, plan.arms)
+    inversions = [*work.inversions, *work.dropped]
+    now = circumstances_of(subject, config, passes, inversions)
     ruling = make_ruling(config, asked, task, now, reference=compared)
     findings = ruling.judged(work.findings)
     verdict = decide(
@@ -96,7 +97,6 @@ def scan(
         meter=work.meter,
         spent=work.spent,
     )
-    inversions = [*work.inversions, *work.dropped]
     return build_report(
         subject, inversions, findings, work.count(), verdict, work.failures(), account
     )

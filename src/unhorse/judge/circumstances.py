@@ -13,7 +13,7 @@ from unhorse.config import ScanConfig
 from unhorse.invert.base import METHODS
 from unhorse.invert.run import Pass
 from unhorse.load.subject import OWN_TEXTS
-from unhorse.types import Arm, Subject
+from unhorse.types import Inversion, Subject
 
 EVIDENCE_VERSION = 1
 """Raised when a measurement changes so that old profiles do not hold."""
@@ -39,7 +39,7 @@ class Circumstances:
 
 
 def circumstances_of(
-    subject: Subject, config: ScanConfig, passes: Sequence[Pass], arms: Sequence[Arm]
+    subject: Subject, config: ScanConfig, passes: Sequence[Pass], inversions: Sequence[Inversion]
 ) -> Circumstances:
     """Those of one scan."""
     samples = subject.samples
@@ -51,7 +51,7 @@ def circumstances_of(
         words=median([s.size for s in (*samples.inversion, *samples.heldout)] or [0]),
         used=len(samples.inversion),
         heldout=len(samples.heldout),
-        positions=frozenset(arm.position for arm in arms),
+        positions=frozenset(inversion.arm.position for inversion in inversions),
         own_texts=samples.source == OWN_TEXTS,
     )
 

@@ -14,46 +14,18 @@ from unhorse.errors import UsageError
 from unhorse.judge.circumstances import Circumstances
 from unhorse.judge.clues import Clues
 from unhorse.judge.features import FEATURES, features_of
+from unhorse.judge.population import Population, outside
 
 SHIPPED = Path(__file__).parent / "profiles"
 
 NONE = "none"
 """How a user asks for no profile at all."""
 
-SLACK = 1.25
-"""A usual length or a number of samples may be this many times beyond what was calibrated on."""
-
 Rate = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Range(_Frozen):
-    """From the lowest to the highest that was seen."""
-
-    lowest: float
-    highest: float
-
-
-class Population(_Frozen):
-    """The models that a profile was learnt from, and the samples of their scans.
-
-    `architectures` and `victims` are told but not asked for: what a label is called, and
-    which of the kindred architectures reads the text, is no reason to doubt a score.
-    """
-
-    architectures: tuple[str, ...]
-    layers: Range | None
-    labels: Range
-    words: Range
-    used: Range
-    heldout: Range
-    victims: tuple[str, ...]
-    positions: tuple[str, ...]
-    own_texts: bool = False
-    """Whether the samples were unhorse's own."""
 
 
 class MeasuredRate(_Frozen):
@@ -120,6 +92,10 @@ class Profile(_Frozen):
         """The score of a finding in [0, 1], before any caution."""
         return logistic(self.bias + weighted(self.weights, clues))
 
+    def outside(self, now: Circumstances) -> tuple[str, ...]:
+        """What of a scan is not as in the population, in words; empty if nothing."""
+        return outside(self.population, self.method_version, now)
+
     def to_json(self) -> str:
         """The profile as it is stored."""
         return self.model_dump_json(indent=2) + "\n"
@@ -155,50 +131,3 @@ def read_profile(path: Path) -> Profile:
 def shipped_profiles(folder: Path | None = None) -> Iterator[Profile]:
     """The profiles that come with the package."""
     return map(read_profile, sorted((folder or SHIPPED).glob("*.json")))
-
-
-def outside(profile: Profile, now: Circumstances) -> tuple[str, ...]:
-    """What of a scan is not as in the profile's population, in words; empty if nothing."""
-    of = profile.population
-    ranges = (
-        ("layers", now.layers, of.layers, _within(now.layers, of.layers)),
-        ("labels", now.labels, of.labels, _within(now.labels, of.labels)),
-        ("words in a sample", now.words, of.words, _within(now.words, of.words, SLACK)),
-        # More samples than were calibrated on never make the evidence less sure.
-        ("samples", now.used, of.used, now.used * SLACK >= of.used.lowest),
-        ("held-out samples", now.heldout, of.heldout, now.heldout * SLACK >= of.heldout.lowest),
-    )
-    strange = sorted(now.positions - set(of.positions))
-    texts = "unhorse's own texts" if now.own_texts else "samples that were given"
-    return (
-        *(["other settings of the method"] if profile.method_version != now.version else []),
-        *(
-            f"{_number(value)} {what}{_seen(seen)}"
-            for what, value, seen, fits in ranges
-            if not fits
-        ),
-        *([texts] if now.own_texts != of.own_texts else []),
-        *([f"triggers at {', '.join(strange)}"] if strange else []),
-    )
-
-
-def _within(value: float | None, seen: Range | None, slack: float = 1.0) -> bool:
-    if value is None or seen is None:
-        return value is None and seen is None
-    return seen.lowest / slack <= value <= seen.highest * slack
-
-
-def _seen(seen: Range | None) -> str:
-    """The range for people.
-
-    >>> _seen(Range(lowest=2, highest=2)), _seen(Range(lowest=3, highest=6.25))
-    (' (2 calibrated)', ' (3 to 6.25 calibrated)')
-    """
-    if seen is None:
-        return ""
-    low, high = _number(seen.lowest), _number(seen.highest)
-    return f" ({low} calibrated)" if low == high else f" ({low} to {high} calibrated)"
-
-
-def _number(value: float | None) -> str:
-    return "an unknown number of" if value is None else f"{value:.3g}"

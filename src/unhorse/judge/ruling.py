@@ -10,7 +10,7 @@ from unhorse.config import ScanConfig
 from unhorse.errors import UsageError
 from unhorse.judge.circumstances import Circumstances
 from unhorse.judge.clues import Clues, clues_of
-from unhorse.judge.profile import NONE, Profile, outside, read_profile, shipped_profiles
+from unhorse.judge.profile import NONE, Profile, read_profile, shipped_profiles
 from unhorse.judge.rule import CONVICT, SUSPECT, is_weak, rule_score, speaks_for_itself
 from unhorse.types import Finding, ProfileUse
 
@@ -110,12 +110,12 @@ def make_ruling(
     if config.profile == NONE:
         return RULE
     if asked is not None:
-        return Ruling(asked, outside(asked, now))
+        return Ruling(asked, asked.outside(now))
     wanted = (config.method, now.version, task, reference)
     fitting = [
         profile
         for profile in shipped_profiles(shipped)
         if (profile.method, profile.method_version, profile.task, profile.reference) == wanted
     ]
-    rulings = [Ruling(profile, outside(profile, now)) for profile in fitting]
+    rulings = [Ruling(profile, profile.outside(now)) for profile in fitting]
     return min(rulings, key=lambda ruling: len(ruling.outside), default=RULE)

@@ -1,0 +1,1 @@
+"""Stored results of labelled models -> a Profile, and stored results decided again by it."""
