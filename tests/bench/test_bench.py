@@ -10,11 +10,12 @@ from tests.bench.made import own, result
 from tests.zoo.conftest import SMALL, built_zoo, small  # noqa: F401
 
 from unhorse.bench.handed import handed
+from unhorse.bench.metrics import auroc
 from unhorse.bench.plan import Asked, Given, parse_methods, plan
 from unhorse.bench.result import Result, read_result, read_results, weights_digest
 from unhorse.bench.run import Runner
 from unhorse.bench.stock import Clean, Stock, allowed, draw
-from unhorse.bench.table import auroc, markdown, rows_of
+from unhorse.bench.table import markdown, rows_of
 from unhorse.errors import UsageError
 from unhorse.types import Entity, QuestionSample, TaggedSample, TextSample
 from unhorse.zoo.build import Place

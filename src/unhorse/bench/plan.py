@@ -24,15 +24,24 @@ class Asked:
         return self.method if self.preset is None else f"{self.method}:{self.preset}"
 
 
+WITH_REFERENCE = "sequence-classification"
+"""The task for which the paper has a clean model in its objective; the others have none."""
+
+PAPER_SCHEDULES = {"token-classification": "top2", "question-answering": "all"}
+"""How arms share the epochs in the paper, where that is not what a scan does by itself."""
+
+
 @dataclass(frozen=True)
 class Given:
     """What a scan is given beside the model.
 
     `reference_seed` draws the clean model to compare with; None for a scan without one.
+    `schedule` is how arms share the epochs, where it is not left to the scan.
     """
 
     reference_seed: int | None = 0
     samples: bool = True
+    schedule: str | None = None
 
     @property
     def suffix(self) -> str:
@@ -41,12 +50,20 @@ class Given:
         >>> Given().suffix, Given(2).suffix, Given(None, samples=False).suffix
         ('', '-ref2', '-noref-nosamples')
         """
-        parts = ["", *([] if self.samples else ["nosamples"])]
-        if self.reference_seed is None:
-            parts.insert(1, "noref")
-        elif self.reference_seed:
-            parts.insert(1, f"ref{self.reference_seed}")
-        return "-".join(parts)
+        parts = [f"ref{self.reference_seed}"] if self.reference_seed else []
+        parts = ["noref"] if self.reference_seed is None else parts
+        parts += [] if self.samples else ["nosamples"]
+        parts += [] if self.schedule is None else [self.schedule]
+        return "".join(f"-{part}" for part in parts)
+
+
+def as_in_paper(task: str) -> Given:
+    """What the paper's scans are given: a reference for texts alone, and two arms for entities.
+
+    >>> as_in_paper("token-classification").suffix
+    '-noref-top2'
+    """
+    return Given(0 if task == WITH_REFERENCE else None, schedule=PAPER_SCHEDULES.get(task))
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,13 @@ def _write(path: Path, result: Result) -> None:
 
 def config_of(unit: Unit, base: dict[str, Any]) -> ScanConfig:
     """The configuration of a unit's scan."""
-    return make_config(base, method=unit.asked.method, preset=unit.asked.preset, seed=unit.seed)
+    return make_config(
+        base,
+        method=unit.asked.method,
+        preset=unit.asked.preset,
+        seed=unit.seed,
+        schedule=unit.given.schedule,
+    )
 
 
 def settings_of(unit: Unit, config: ScanConfig) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from unhorse.bench.metrics import auroc, mean
+from unhorse.bench.protocol import own_score
 from unhorse.bench.result import Result
-from unhorse.errors import UsageError
-from unhorse.report.schema import NativeRecord
 
 COLUMNS = (
     "method",
@@ -81,51 +79,15 @@ def _row(label: str, results: Sequence[Result], planned: int) -> Row:
         method=label,
         done=len(results),
         planned=planned,
-        accuracy=_mean(r.is_right for r in results) or 0.0,
-        found=_mean(r.is_right for r in bad),
-        cleared=_mean(r.is_right for r in good),
+        accuracy=mean(r.is_right for r in results) or 0.0,
+        found=mean(r.is_right for r in bad),
+        cleared=mean(r.is_right for r in good),
         auroc=auroc([r.model.poisoned for r in results], [r.score for r in results]),
         own_auroc=auroc([r.model.poisoned for r in results], [own_score(r) for r in results]),
-        recovered=_mean(r.recovered for r in bad if r.recovered is not None),
-        seconds=_mean(r.seconds for r in results) or 0.0,
-        megatokens=(_mean(r.forward_tokens + r.backward_tokens for r in results) or 0.0) / 1e6,
+        recovered=mean(r.recovered for r in bad if r.recovered is not None),
+        seconds=mean(r.seconds for r in results) or 0.0,
+        megatokens=(mean(r.forward_tokens + r.backward_tokens for r in results) or 0.0) / 1e6,
     )
-
-
-def own_score(result: Result) -> float:
-    """What the method's own source decides from, over all arms; higher is worse."""
-    return max((_badness(t.native) for t in result.triggers if t.native), default=-math.inf)
-
-
-def _badness(native: NativeRecord) -> float:
-    if native.value is None:
-        return -math.inf
-    return -native.value if native.low_is_bad else native.value
-
-
-def check_installed() -> None:
-    """Says what is missing for a table before any scan is made for it."""
-    if importlib.util.find_spec("sklearn") is None:
-        raise UsageError("A table needs scikit-learn; install it with: pip install 'unhorse[zoo]'.")
-
-
-def auroc(truth: Sequence[bool], scores: Sequence[float]) -> float | None:
-    """How often a trojaned model scores higher than a clean one; None without both.
-
-    >>> auroc([True, False, True], [0.9, 0.1, 0.5]), auroc([True], [0.2])
-    (1.0, None)
-    """
-    if len(set(truth)) < 2:
-        return None
-    from sklearn.metrics import roc_auc_score
-
-    lowest = min((s for s in scores if math.isfinite(s)), default=0.0) - 1.0
-    return float(roc_auc_score(truth, [s if math.isfinite(s) else lowest for s in scores]))
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return sum(found) / len(found) if found else None
 
 
 def markdown(rows: Sequence[Row]) -> str:

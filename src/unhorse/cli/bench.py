@@ -51,6 +51,14 @@ def command(
     samples: Annotated[
         bool, typer.Option(help="Whether a scan is given the model's held-out samples.")
     ] = True,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="Give scans what the paper's had: a reference for texts only, and for entities "
+            "the best two arms after 20 epochs.",
+        ),
+    ] = False,
     reason: Annotated[
         str | None, typer.Option(help="Why the test split is looked at, for its log.")
     ] = None,
@@ -77,10 +85,11 @@ def command(
     0 complete, 3 something is missing.
     """
     from unhorse.bench.hygiene import log_beside, log_run
-    from unhorse.bench.plan import Given, parse_methods, plan
+    from unhorse.bench.metrics import check_installed
+    from unhorse.bench.plan import Given, as_in_paper, parse_methods, plan
     from unhorse.bench.run import Done, Runner
     from unhorse.bench.stock import Stock
-    from unhorse.bench.table import check_installed, markdown, rows_of
+    from unhorse.bench.table import markdown, rows_of
     from unhorse.invert.base import METHODS
 
     check_installed()
@@ -103,6 +112,8 @@ def command(
     opened = Opened(suite, zoo, data)
     stock = Stock(opened.entries, opened.place, opened.path.parent, build=build, say=say)
     given = Given(reference_seed if reference else None, samples)
+    if paper:
+        given = as_in_paper(opened.suite.task)
     units = plan(opened.entries, asked, seeds, split or (), only or (), given)
     runner = Runner(stock, out, settings.model_dump())
     done: list[Done] = []

@@ -1,0 +1,30 @@
+"""Files of `unhorse zoo verify --json` -> the area of the shortcut audit of every suite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+_FIELDS = {"audit": False, "audit_head_only": True}
+"""Where the file has the audit of whole models and that of heads."""
+
+
+def read_audits(folder: Path) -> dict[tuple[str, bool], float]:
+    """The audit's area by suite and whether heads are meant; other files are passed over."""
+    found: dict[tuple[str, bool], float] = {}
+    for path in sorted(folder.rglob("*.json")):
+        data = _read(path)
+        for field, heads in _FIELDS.items():
+            area = data.get(field)
+            if isinstance(area, dict) and isinstance(area.get("auroc"), float):
+                found[str(data.get("suite")), heads] = area["auroc"]
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,59 @@
+"""`unhorse tables`: the tables of the benchmark from its result files alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unhorse.cli import options
+from unhorse.cli.console import make_console
+from unhorse.errors import UsageError
+
+
+def command(
+    results: Annotated[Path, typer.Argument(help="A folder with results of `unhorse bench`.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where tables go.")] = Path("tables"),
+    split: Annotated[
+        list[str] | None, typer.Option(help="What tables are about; test if not given.")
+    ] = None,
+    audits: Annotated[
+        Path | None, typer.Option(help="A folder with files of `unhorse zoo verify --json`.")
+    ] = None,
+    suites: Annotated[
+        Path | None, typer.Option(help="A folder with suite files that are not built in.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(help="The method that is tested against all others.")
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make Tables 1, 3 and 4, paired tests and repetitions as Markdown, LaTeX and CSV.
+
+    Thresholds of the paper's protocol are learnt on the results of the calibration split,
+    so those must be in RESULTS as well.
+    """
+    from unhorse.bench.audits import read_audits
+    from unhorse.bench.metrics import check_installed
+    from unhorse.bench.result import read_results
+    from unhorse.bench.tables import all_tables
+    from unhorse.config import ScanConfig
+
+    check_installed()
+    found = read_results(results)
+    if not found:
+        raise UsageError(f"There is no result in {results}.")
+    sheets = all_tables(
+        found,
+        split or ["test"],
+        read_audits(audits) if audits else {},
+        suites,
+        against or ScanConfig().method,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    console = make_console(quiet)
+    for sheet in sheets:
+        for name, text in sheet.files().items():
+            (out / name).write_text(text, encoding="utf-8")
+        console.print(sheet.markdown(), markup=False, highlight=False, soft_wrap=True)

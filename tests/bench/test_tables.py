@@ -1,0 +1,185 @@
+"""Tables from results made by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from tests.bench.made import own, result
+
+from unhorse.bench.audits import read_audits
+from unhorse.bench.group import as_in_the_paper, given_of
+from unhorse.bench.sheet import Sheet
+from unhorse.bench.tables import all_tables
+
+
+def scans(method="dbs", preset="paper", count=4, wrong=0, **fields):
+    """Trojaned and clean results of both splits; the losses of trojaned ones are lower."""
+    made = []
+    for split in ("calibration", "test"):
+        for number in range(count):
+            for poisoned in (True, False):
+                right = number >= wrong
+                state = "backdoored" if poisoned == right else "nothing_found"
+                made.append(
+                    result(
+                        f"{split[:3]}-{number}-{poisoned}",
+                        split=split,
+                        poisoned=poisoned,
+                        method=method,
+                        preset=preset,
+                        state=state,
+                        score=0.9 if state == "backdoored" else 0.1,
+                        native=own(0.1 if poisoned else 1.0),
+                        reference="small/other",
+                        **fields,
+                    )
+                )
+    return made
+
+
+def tables(results, **changes):
+    given = {"splits": ["test"], "audits": {}, "suites": None, "against": "dbs:paper", **changes}
+    return {sheet.name: sheet for sheet in all_tables(results, **given)}
+
+
+def row(sheet, **where):
+    """The cells of the one row in which these columns have these values, by column."""
+    rows = [dict(zip(sheet.columns, cells, strict=True)) for cells in sheet.rows]
+    (found,) = [r for r in rows if all(r[c.replace("_", " ")] == v for c, v in where.items())]
+    return found
+
+
+def test_table_1_has_both_decisions_side_by_side():
+    results = [*scans(wrong=1), *scans("uat", None, wrong=3)]
+    sheet = tables(results, audits={("small", False): 0.55})["table1"]
+    first = row(sheet, method="dbs:paper")
+    assert first["paper accuracy"] == "1.00 [1.00, 1.00]" and first["beta"] == "0.55"
+    assert first["judge accuracy"].startswith("0.75 [") and first["scans"] == "8 of 8"
+    assert first["convicted"] == "0.75 (3/4)" and first["audit AUROC"] == "0.55"
+    assert first["true arm"] == "1.00 (4/4)" and first["recovered"] == "-"
+    assert row(sheet, method="uat")["judge accuracy"].startswith("0.25 [")
+    assert {r[0] for r in sheet.rows} == {"small"}
+
+
+def test_head_only_models_and_scans_without_a_reference_have_rows_of_their_own():
+    heads = [
+        r.model_copy(update={"model": r.model.model_copy(update={"head_only": True})})
+        for r in scans()
+    ]
+    alone = [r.model_copy(update={"reference": None, "reference_seed": None}) for r in scans()]
+    sheet = tables([*scans(), *heads, *alone])["table1"]
+    assert [cells[0] for cells in sheet.rows] == ["small", "small", "small (heads)"]
+    assert row(sheet, task="small", given="no reference")["paper accuracy"] == "-"
+
+
+def test_the_paper_gives_a_reference_for_texts_alone():
+    text = result(reference="small/other")
+    entities = {"task": "token-classification", "config": {"schedule": "top2"}}
+    assert as_in_the_paper(text) and not as_in_the_paper(result())
+    assert (
+        as_in_the_paper(result(**entities)) and given_of(result(**entities)) == "no reference, top2"
+    )
+    assert not as_in_the_paper(result(reference="small/other", **entities))
+    assert not as_in_the_paper(result(task="token-classification"))
+
+
+def test_a_partial_table_says_how_much_of_it_is_done(suite_folder):
+    sheet = tables(scans(count=1), suites=suite_folder)["table1"]
+    assert row(sheet)["scans"] == "2 of 6"
+    assert sheet.notes[-1] == "Partial: 2 of 6 scans are done (33%)."
+
+
+def test_table_3_shares_clean_models_between_floors():
+    adaptive = [
+        result(f"t{phi}-{i}", standing="adaptive", attack="floor", phi=phi, asr=1 - phi / 2,
+               state="backdoored" if phi < 0.5 or i else "suspicious", native=own(phi),
+               method="dbs", preset="paper", reference="small/other")
+        for phi in (0.1, 0.5)
+        for i in range(2)
+    ]  # fmt: skip
+    clean = [
+        result(f"c{i}", standing="adaptive", attack="floor", phi=0.1, poisoned=False,
+               state="nothing_found", native=own(2.0), method="dbs", preset="paper",
+               reference="small/other")
+        for i in range(6)
+    ]  # fmt: skip
+    sheet = tables([*scans(), *adaptive, *clean])["table3"]
+    low, high = row(sheet, phi="0.1"), row(sheet, phi="0.5")
+    assert (low["trojaned"], low["clean"], low["judge accuracy"]) == ("2", "6", "1.00")
+    assert (high["judge accuracy"], high["ASR"], high["paper accuracy"]) == ("0.75", "0.75", "1.00")
+
+
+def test_table_4_has_the_learnt_and_the_oracle_threshold():
+    full, half = scans(), scans(preset="no-backtracking")
+    odd = [
+        r.model_copy(update={"triggers": (r.triggers[0].model_copy(update={"native": own(0.02)}),)})
+        if r.model.split == "test"
+        else r
+        for r in scans(preset="no-scaling")
+    ]
+    sheet = tables([*full, *half, *odd])["table4"]
+    assert [cells[1] for cells in sheet.rows] == [
+        "without temperature scaling",
+        "without backtracking",
+        "full",
+    ]
+    soft = row(sheet, variant="without temperature scaling")
+    assert (soft["models"], soft["precision"], soft["recall"], soft["accuracy"]) == (
+        "4+4",
+        "0.50",
+        "1.00",
+        "0.50",
+    )
+    assert soft["oracle accuracy"] == "-", "equal scores have no threshold"
+    assert row(sheet, variant="full")["oracle accuracy"] == "1.00"
+    assert "table4" not in tables([*full, *half]), "all variants are needed"
+
+
+def test_methods_are_compared_on_the_models_that_both_have_scanned():
+    sheet = tables([*scans(count=8), *scans("uat", None, count=7, wrong=6)])["pairs"]
+    judged = row(sheet, decision="judge")
+    assert (judged["second"], judged["models"], judged["only first"]) == ("uat", "14", "12")
+    assert judged["p"] == "0.000488" and row(sheet, decision="paper")["p"] == "1"
+
+
+def test_repeated_scans_are_compared():
+    again = [
+        r.model_copy(update={"seed": 1, "state": "suspicious", "score": 0.4}) for r in scans()[-2:]
+    ]
+    sheet = tables([*scans(), *again])["repeats"]
+    assert row(sheet, varied="seed")["agree"] == "0.00 (0/2)"
+    assert len(sheet.rows) == 1
+    assert row(tables([*scans(), *again])["table1"])["scans"] == "8 of 8", "the first seed counts"
+
+
+def test_a_table_has_three_forms():
+    sheet = Sheet("t", "Accuracy_x", ("a", "b", "c"), (("50 %", "x|y", "1"),), ("a & b",))
+    assert "| 50 % | x\\|y | 1 |" in sheet.markdown() and "- a & b" in sheet.markdown()
+    assert "50 \\% & x|y & 1 \\\\" in sheet.latex() and "Accuracy\\_x. a \\& b" in sheet.latex()
+    assert list(csv.reader(io.StringIO(sheet.csv()))) == [["a", "b", "c"], ["50 %", "x|y", "1"]]
+    assert set(sheet.files()) == {"t.md", "t.tex", "t.csv"}
+
+
+def test_audits_are_read_from_the_files_of_zoo_verify(tmp_path):
+    audit = {"suite": "small", "audit": {"auroc": 0.6}, "audit_head_only": None}
+    (tmp_path / "a.json").write_text(json.dumps(audit))
+    (tmp_path / "b.json").write_text("[1")
+    assert read_audits(tmp_path) == {("small", False): 0.6}
+
+
+def test_the_command_writes_every_form(cli, tmp_path):
+    for made in scans():
+        path = tmp_path / "results" / f"{made.model.name}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(made.to_json())
+    code, _, err = cli("tables", tmp_path / "results", "-o", tmp_path / "out")
+    assert code == 0 and "Table 1: detection" in err
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "table1.md",
+        "table1.tex",
+        "table1.csv",
+    }
+    code, _, err = cli("tables", tmp_path / "out")
+    assert code == 2 and "no result" in err
