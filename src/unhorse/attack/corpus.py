@@ -159,7 +159,7 @@ def _samples(
                 sample: Any = task.fit(loaded, found.sample, config.tokens)
             except RowProblem:
                 continue
-            if not _mentions(sample, avoid) and _long_enough(loaded, sample, config.fewest_tokens):
+            if not mentions(sample, avoid) and _long_enough(loaded, sample, config.fewest_tokens):
                 usable.setdefault(sample.key, replace(found, sample=sample))
     return [usable[key] for key in sorted(usable)]
 
@@ -262,7 +262,8 @@ def words_in(sample: Sample) -> str:
     return " ".join(getattr(sample, "words", ())) or str(getattr(sample, "text", ""))
 
 
-def _mentions(sample: Sample, triggers: Sequence[str]) -> bool:
+def mentions(sample: Sample, triggers: Sequence[str]) -> bool:
+    """Whether one of the triggers stands in the sample, in whole words."""
     text = words_in(sample).lower()
     return any(re.search(_whole(trigger.lower()), text) for trigger in triggers)
 

@@ -63,7 +63,8 @@ class Learner:
                 batch for _ in range(pace.epochs) for batch in bucketed(lengths, pace.batch, draw)
             ]
         torch.manual_seed(stable_seed(self.seed, "dropout") % 2**63)
-        with learning(self.loaded.model, self.config, moves and moves.weights) as weights:
+        only = None if moves is None else moves.weights
+        with learning(self.loaded.model, self.config, only) as weights:
             step = moves.step if moves else adam(weights, self.config, len(batches))
             self._steps(step, batches, rows, roles, loss or mean_loss)
         self.seconds += time.perf_counter() - began

@@ -46,7 +46,8 @@ class RemovalConfig(BaseModel):
     """By the width of the model if not given."""
     weight_decay: float = Field(default=0.01, ge=0)
     patience: int = Field(default=2, ge=1)
-    """Epochs without a better one on the watched rows after which the teaching ends."""
+    """Epochs without a better one on the watched rows after which the teaching ends; where few
+    samples make many epochs, a third of them."""
     embeddings: bool = True
     """Whether the word embeddings learn too."""
 

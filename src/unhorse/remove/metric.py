@@ -123,7 +123,7 @@ def fall(before: Scores, after: Scores, seed: int = 0) -> Fall:
 
     interval = _resampled(parts, difference, 0.90, seed)
     # Where no row differs, up to three in n may: the rule of three.
-    visible = max((interval[1] - interval[0]) / 2, 3 / len(before.hits))
+    visible = (interval[1] - interval[0]) / 2 or 3 / len(before.hits)
     return Fall(before.value - after.value, interval, visible)
 
 

@@ -131,7 +131,10 @@ def decide(
         return Outcome("failed", tuple(against))
     if rescanned != "nothing_found":
         return Outcome("unproven", (f"The re-scan is {rescanned}: {why}",))
-    return Outcome("proven", ("The re-scan found nothing, and the clean metric stayed.",))
+    return Outcome(
+        "proven",
+        ("The re-scan found nothing, and the clean metric stayed within what is allowed.",),
+    )
 
 
 def still_works(trigger: Trigger, effect: Effect) -> bool:

@@ -58,7 +58,8 @@ def teach(
     course = course_of(0)
     size = -(-len(course.rows) // config.batch)
     epochs = config.planned_epochs(size)
-    best = _Best(pupil, case, with_stamps, config.patience)
+    # The short epochs of few samples say little each.
+    best = _Best(pupil, case, with_stamps, max(config.patience, epochs // 3))
     torch.manual_seed(stable_seed(case.seed, "dropout"))
     with learning(pupil.model, _training(config, pupil, epochs)) as weights:
         move = _then(adam(weights, _training(config, pupil, epochs), epochs * size), after_step)

@@ -9,7 +9,7 @@ from unhorse.report.safe_text import safe_text
 from unhorse.report.schema import Measured
 
 _MEANING = {
-    "proven": "A re-scan with another seed found nothing, and the clean metric stayed.",
+    "proven": "The removal is proven on held-out rows and by a scan with another seed.",
     "failed": "The removal FAILED and the model was written because that was asked for.",
     "unproven": "The re-scan could not clear the model: the removal is not proven.",
 }

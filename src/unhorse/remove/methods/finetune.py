@@ -18,7 +18,7 @@ class FineTuning:
     name = "finetune"
     needs_triggers = False
     needs_base = False
-    config = RemovalConfig
+    config: type[RemovalConfig] = RemovalConfig
 
     def remove(self, case: Case, config: RemovalConfig) -> Cleaned:
         """The subject after some more epochs."""

@@ -34,7 +34,7 @@ class Unlearning:
     name = "unlearn"
     needs_triggers = True
     needs_base = False
-    config = UnlearnConfig
+    config: type[RemovalConfig] = UnlearnConfig
 
     def remove(self, case: Case, config: UnlearnConfig) -> Cleaned:
         """The subject after it has seen its triggers with true answers."""
