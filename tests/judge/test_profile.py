@@ -77,7 +77,7 @@ def test_the_score_is_the_logistic_of_weighted_features():
     [
         ({"weights": {"magic": 1.0}}, "unknown feature magic"),
         ({"weights": {"deep": -1.0}}, "greater than or equal"),
-        ({"suspect": 0.9}, "suspect is above convict"),
+        ({"suspect": 0.6}, "suspect is not below convict"),
         ({"convict": 1.5}, "less than or equal"),
         ({"bias": float("nan")}, "finite"),
     ],
@@ -120,6 +120,8 @@ def test_outside_only_evidence_that_speaks_for_itself_convicts():
     shy = Ruling(make(bias=-40.0), ("12 layers",))
     assert not eager.use.applies
     assert eager.score(FAINT) < eager.convict and eager.score(FAINT) >= eager.suspect
+    narrow = Ruling(make(bias=9.0, suspect=0.599), ("12 layers",))
+    assert narrow.suspect <= narrow.score(FAINT) < narrow.convict
     assert eager.score(STRONG) >= eager.convict and shy.score(STRONG) >= shy.convict
 
 

@@ -84,8 +84,8 @@ class Profile(_Frozen):
         unknown = sorted(set(self.weights) - set(FEATURES))
         if unknown:
             raise ValueError(f"unknown feature {unknown[0]}")
-        if self.suspect > self.convict:
-            raise ValueError("suspect is above convict")
+        if self.suspect >= self.convict:
+            raise ValueError("suspect is not below convict")
         return self
 
     def score(self, clues: Clues) -> float:

@@ -14,8 +14,6 @@ from unhorse.judge.profile import NONE, Profile, read_profile, shipped_profiles
 from unhorse.judge.rule import CONVICT, SUSPECT, is_weak, rule_score, speaks_for_itself
 from unhorse.types import Finding, ProfileUse
 
-_JUST_BELOW = 0.01
-
 
 @dataclass(frozen=True)
 class Ruling:
@@ -53,7 +51,7 @@ class Ruling:
         if self.outside and speaks_for_itself(clues):
             return max(score, self.convict)
         if self.outside or is_weak(clues):
-            return min(score, max(0.0, self.convict - _JUST_BELOW))
+            return min(score, (self.suspect + self.convict) / 2)
         return score
 
     def judged(self, findings: Sequence[Finding]) -> list[Finding]:
