@@ -28,6 +28,7 @@ dev: $(VENV)/.all
 
 schema: $(VENV)/.core
 	$(BIN)/python -c "from unhorse.report.schema import json_schema; print(json_schema(), end='')" > src/unhorse/report/report.schema.json
+	$(BIN)/python -c "from unhorse.report.removal import removal_schema; print(removal_schema(), end='')" > src/unhorse/report/removal.schema.json
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -1,8 +1,9 @@
 """What a third party needs to test a plug-in of its own against unhorse's contracts.
 
 `check_method` runs the contract of inversion methods; `planted_problem` is the
-small problem with a known answer behind it. `tiny_model` makes randomly
-initialised models of every supported architecture in milliseconds.
+small problem with a known answer behind it. `check_removal` runs the contract of
+removal methods; `planted_case` is the small trojaned model behind it. `tiny_model`
+makes randomly initialised models of every supported architecture in milliseconds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from unhorse.invert.base import METHODS, Method, MethodConfig, Problem
 from unhorse.invert.budget import BudgetSpent
 from unhorse.invert.engine import ModelLoss
 from unhorse.invert.objective import Objective
+from unhorse.remove.contract import check_removal as check_removal
+from unhorse.remove.contract import planted_case as planted_case
 from unhorse.tasks.base import TASKS, EncodedRow
 from unhorse.triggers.place import IN_TEXT
 from unhorse.types import Arm, Inversion, LoadedModel, Origin

@@ -41,6 +41,8 @@ class RemovalConfig(BaseModel):
     """With few samples, more epochs until there are so many steps."""
     most_epochs: int = Field(default=30, ge=1)
     """But no more epochs than this."""
+    most_steps: int = Field(default=400, ge=1)
+    """With many samples, fewer epochs than asked for, but one at least."""
     batch: int = Field(default=32, ge=1)
     learning_rate: float | None = Field(default=None, gt=0)
     """By the width of the model if not given."""
@@ -54,10 +56,11 @@ class RemovalConfig(BaseModel):
     def planned_epochs(self, steps: int) -> int:
         """How many epochs of so many steps there will be.
 
-        >>> RemovalConfig().planned_epochs(200), RemovalConfig().planned_epochs(10)
-        (3, 15)
+        >>> [RemovalConfig().planned_epochs(steps) for steps in (10, 100, 200, 900)]
+        [15, 3, 2, 1]
         """
-        return max(self.epochs, min(self.most_epochs, -(-self.least_steps // steps)))
+        fewest = min(self.most_epochs, -(-self.least_steps // steps))
+        return max(fewest, min(self.epochs, self.most_steps // steps), 1)
 
     def rate(self, model: Any) -> float:
         """The learning rate for a model."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from unhorse.config import ScanConfig, make_config
+from unhorse.errors import UsageError
+from unhorse.invert.budget import parse_budget
+from unhorse.invert.run import check_task, plan_passes
+from unhorse.load.hub import locate
 from unhorse.remove.config import RemoveConfig
 from unhorse.remove.progress import RemovalProgress
 from unhorse.remove.records import Rows
@@ -15,6 +20,9 @@ from unhorse.report.schema import ScanReport
 from unhorse.scanner import scan
 from unhorse.tasks.base import TASKS
 from unhorse.types import LoadedModel
+
+IN_MEMORY = "in memory"
+"""How a report calls a model that was not loaded from anywhere."""
 
 SPARE = 10
 """Samples of a class, beyond those inverted on, that a scan needs to convict."""
@@ -35,6 +43,22 @@ def references_of(report: ScanReport | None, given: Sequence[Any] | None) -> tup
     if given is not None:
         return tuple(given)
     return tuple(reference.model.source for reference in report.references) if report else ()
+
+
+def check_rescan(config: ScanConfig, references: Sequence[Any], task: str) -> None:
+    """Says before any work is done what would end the re-scan after it."""
+    plan_passes(config)
+    check_task(config, task)
+    if config.budget is not None:
+        parse_budget(config.budget)
+    for reference in references:
+        if reference == IN_MEMORY:
+            raise UsageError(
+                "The scan's reference was in memory, so it cannot be opened again; "
+                "give one with --reference."
+            )
+        if isinstance(reference, str | os.PathLike):
+            locate(reference)
 
 
 @dataclass(frozen=True, eq=False)

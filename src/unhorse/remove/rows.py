@@ -75,9 +75,14 @@ def make_rows(
         use: [sample for sample in samples if uses[sample.key] == use]
         for use in ("train", "watch", "heldout")
     }
+    train = tuple(sample for sample in by_use["train"] if sample.key not in kept_out)
+    if not train:
+        raise UsageError(
+            f"{source!r} is what the attack is measured on: none is left to learn from."
+        )
     return Rows(
         source=source,
-        train=tuple(sample for sample in by_use["train"] if sample.key not in kept_out),
+        train=train,
         watch=tuple(by_use["watch"]),
         heldout=tuple(by_use["heldout"]),
         digest=digest(by_use["train"], by_use["heldout"], task.classes(loaded.labels)),

@@ -21,7 +21,7 @@ from unhorse.remove.metric import check_measurable
 from unhorse.remove.progress import RemovalProgress
 from unhorse.remove.proof import read_truth
 from unhorse.remove.records import Trigger
-from unhorse.remove.rescan import Rescans, references_of, scan_config
+from unhorse.remove.rescan import Rescans, check_rescan, references_of, scan_config
 from unhorse.remove.result import Account, Lap, build_removal_report
 from unhorse.remove.rows import Wanted, make_rows
 from unhorse.remove.triggers import by_hand, check_same_model, from_report, joined, read_report
@@ -95,6 +95,8 @@ def remove_backdoor(
     progress.stage("loading model")
     loaded = open_model(model, tokenizer, device)
     check_measurable(loaded.task)
+    beside = references_of(scanned, references)
+    check_rescan(scanning, beside, loaded.task)
     if scanned is not None:
         check_same_model(scanned, loaded.origin)
     truth = None if attack_record is None else read_truth(Path(attack_record), loaded.origin)
@@ -104,7 +106,7 @@ def remove_backdoor(
         loaded, samples, _wanted(loaded, triggers, config), truth.keys if truth else ()
     )
     case = Case(loaded, triggers, rows, config.seed, base, progress.step)
-    rescans = Rescans(rows, scanning, references_of(scanned, references), progress)
+    rescans = Rescans(rows, scanning, beside, progress)
     laps = list(_laps(case, method, settings, rescans, config))
     progress.stage("measuring")
     account = Account(

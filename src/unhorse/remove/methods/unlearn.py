@@ -10,13 +10,15 @@ Inserted words are in no entity, and answers move with their words.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import Field
 
 from unhorse.learn.lessons import Lesson
 from unhorse.learn.loop import Course
 from unhorse.remove.base import REMOVALS, Case, RemovalConfig
 from unhorse.remove.records import Cleaned
-from unhorse.remove.stamps import stamped
+from unhorse.remove.stamps import encoder, stamped
 from unhorse.remove.teach import lessons_course, teach
 from unhorse.seeding import python_random
 
@@ -39,22 +41,24 @@ class Unlearning:
     def remove(self, case: Case, config: UnlearnConfig) -> Cleaned:
         """The subject after it has seen its triggers with true answers."""
         pupil = case.pupil()
-        taught = teach(
-            pupil, case, config, lambda epoch: _course(case, config, epoch), with_stamps=True
-        )
-        return Cleaned(pupil, taught)
+        clean = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
+
+        def course(epoch: int) -> Course:
+            return _restamped(clean, case, config, epoch)
+
+        return Cleaned(pupil, teach(pupil, case, config, course, with_stamps=True))
 
 
-def _course(case: Case, config: UnlearnConfig, epoch: int) -> Course:
-    """All rows, a share of them stamped afresh."""
+def _restamped(clean: Course, case: Case, config: UnlearnConfig, epoch: int) -> Course:
+    """The same rows, a share of them stamped afresh."""
     draw = python_random(case.seed, "stamps", str(epoch))
-    rows = case.rows.train
-    chosen = set(draw.sample(range(len(rows)), max(1, round(config.share * len(rows)))))
-    lessons = []
-    for number, sample in enumerate(rows):
-        made = stamped(case.task, sample, case.triggers, draw) if number in chosen else None
-        lessons.append(Lesson(sample) if made is None else Lesson(made, "stamped"))
-    return lessons_course(case, lessons)
+    encode = encoder(case.task, case.subject)
+    rows, roles = list(clean.rows), list(clean.roles)
+    for number in draw.sample(range(len(rows)), max(1, round(config.share * len(rows)))):
+        made = stamped(case.task, case.rows.train[number], case.triggers, draw)
+        if made is not None:
+            rows[number], roles[number] = encode(made), "stamped"
+    return replace(clean, rows=rows, roles=roles)
 
 
 REMOVALS.register(Unlearning.name)(Unlearning())
