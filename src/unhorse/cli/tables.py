@@ -11,6 +11,8 @@ from unhorse.cli import options
 from unhorse.cli.console import make_console
 from unhorse.errors import UsageError
 
+SHIPPED = "shipped"
+
 
 def command(
     results: Annotated[Path, typer.Argument(help="A folder with results of `unhorse bench`.")],
@@ -24,6 +26,13 @@ def command(
     suites: Annotated[
         Path | None, typer.Option(help="A folder with suite files that are not built in.")
     ] = None,
+    profiles: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Decide anew by the profiles in this folder; shipped names the package's own.",
+        ),
+    ] = None,
     against: Annotated[
         str | None, typer.Option(help="The method that is tested against all others.")
     ] = None,
@@ -32,18 +41,24 @@ def command(
     """Make Tables 1, 3 and 4, paired tests and repetitions as Markdown, LaTeX and CSV.
 
     Thresholds of the paper's protocol are learnt on the results of the calibration split,
-    so those must be in RESULTS as well.
+    so those must be in RESULTS as well. unhorse's own verdicts are those of the scans,
+    unless profiles are named.
     """
     from unhorse.bench.audits import read_audits
     from unhorse.bench.metrics import check_installed
+    from unhorse.bench.rejudge import rejudged
     from unhorse.bench.result import read_results
     from unhorse.bench.tables import all_tables
     from unhorse.config import ScanConfig
+    from unhorse.judge.profile import shipped_profiles
 
     check_installed()
     found = read_results(results)
     if not found:
         raise UsageError(f"There is no result in {results}.")
+    if profiles is not None:
+        ours = list(shipped_profiles(None if profiles == SHIPPED else Path(profiles)))
+        found = [rejudged(result, ours) for result in found]
     sheets = all_tables(
         found,
         split or ["test"],

@@ -1,0 +1,1 @@
+"""Results and models -> data files of figures; data files -> pictures."""
