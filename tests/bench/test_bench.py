@@ -85,6 +85,7 @@ def test_results_are_kept_and_not_made_again(stock, tmp_path):
     assert first.result.reference == "small/other" and first.result.truth is None
     path = units[0].path(tmp_path, "small")
     stored = path.read_text()
+    assert str(stock.place.zoo) not in stored, "no path of this machine"
     (again,) = runner.run(units)
     assert not again.made_now and again.result == first.result and path.read_text() == stored
     assert read_results(tmp_path) == [first.result]

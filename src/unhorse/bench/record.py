@@ -19,7 +19,7 @@ from unhorse.bench.stock import Clean
 from unhorse.bench.truth import Truth
 from unhorse.config import ScanConfig
 from unhorse.invert.base import METHODS
-from unhorse.report.schema import CurveRecord, ScanReport
+from unhorse.report.schema import CurveRecord, FindingRecord, ScanReport
 
 _DIGITS = 4
 """What is kept of every loss of a curve."""
@@ -46,7 +46,7 @@ def result_of(job: Job, report: ScanReport, truth: Truth) -> Result:
     """What is kept of a report."""
     unit, config, verdict = job.unit, job.config, report.verdict
     read = weights_digest([(file.path, file.sha256) for file in report.model.files])
-    triggers = tuple(truth.marked(finding) for finding in report.findings)
+    triggers = tuple(truth.marked(_renamed(finding, job)) for finding in report.findings)
     return Result(
         model=scanned_of(job.suite, job.handed.record).model_copy(update={"digest": read}),
         method=unit.asked.method,
@@ -86,6 +86,14 @@ def result_of(job: Job, report: ScanReport, truth: Truth) -> Result:
         commit=commit_of_package(),
         versions=report.versions,
     )
+
+
+def _renamed(finding: FindingRecord, job: Job) -> FindingRecord:
+    """The finding with its reference by name: where it lay is of no use elsewhere."""
+    if job.reference is None:
+        return finding
+    renamed = [r.model_copy(update={"source": job.reference.name}) for r in finding.references]
+    return finding.model_copy(update={"references": tuple(renamed)})
 
 
 def _curves(report: ScanReport, triggers: tuple[Trigger, ...]) -> tuple[CurveRecord, ...]:

@@ -186,7 +186,24 @@ class Result(_Frozen):
 
     def to_json(self) -> str:
         """The result as it is stored: one line for each field, finding and curve."""
-        return "{\n" + ",\n".join(_lines(self.model_dump(mode="json"))) + "\n}\n"
+        return "{\n" + ",\n".join(_lines(shortened(self.model_dump(mode="json")))) + "\n}\n"
+
+    def as_stored(self) -> Result:
+        """The same with numbers as short as they are stored."""
+        return Result.model_validate_json(self.to_json())
+
+
+def shortened(value: Any) -> Any:
+    """Plain data with numbers of seven digits, which is more than any of them is worth.
+
+    >>> shortened({"loss": [0.123456789, 2]})
+    {'loss': [0.1234568, 2]}
+    """
+    if isinstance(value, dict):
+        return {name: shortened(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [shortened(each) for each in value]
+    return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
 def _lines(data: dict[str, Any]) -> list[str]:

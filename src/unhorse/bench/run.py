@@ -101,7 +101,7 @@ class Runner:
         reference = None if drawn_by is None else self.stock.reference(member.record, drawn_by)
         handed = hand_over(self.stock.place.folder(unit.name), member.record)
         suite = self.stock.place.suite
-        result = self._scan(Job(suite, unit, handed, reference, config, settings))
+        result = self._scan(Job(suite, unit, handed, reference, config, settings)).as_stored()
         _write(path, result)
         return Done(unit, result, made_now=True)
 
