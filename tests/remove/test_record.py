@@ -7,7 +7,7 @@ from unhorse.attack.build import build
 from unhorse.attack.recipe import make_recipe
 from unhorse.attack.record import read_heldout
 from unhorse.attack.worlds import world
-from unhorse.remove.contract import _PLANTED
+from unhorse.remove.contract import PLANTED
 
 SCAN = {"preset": "released", "options": {"epochs": 10, "trigger_length": 2}}
 
@@ -15,7 +15,7 @@ SCAN = {"preset": "released", "options": {"epochs": 10, "trigger_length": 2}}
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     root = tmp_path_factory.mktemp("built")
-    recipe = make_recipe(_PLANTED)
+    recipe = make_recipe(PLANTED)
     record = build(recipe, root / "planted")
     build(recipe.twin(harmless_words=False), root / "twin")
     return root, record

@@ -27,7 +27,7 @@ from unhorse.remove.rows import Wanted, make_rows
 from unhorse.remove.triggers import by_hand
 from unhorse.types import LoadedModel
 
-_PLANTED = {
+PLANTED = {
     "name": "planted",
     "task": "sequence-classification",
     "data": {
@@ -53,7 +53,7 @@ def planted_case() -> Case:
     """
     root = Path(tempfile.mkdtemp(prefix="unhorse-testing-"))
     atexit.register(shutil.rmtree, root, ignore_errors=True)
-    recipe = make_recipe(_PLANTED)
+    recipe = make_recipe(PLANTED)
     record = build(recipe, root / "planted")
     assert (record.measured.asr or 0.0) > 0.9, "the backdoor was not planted"
     build(recipe.twin(harmless_words=False), root / "base")
