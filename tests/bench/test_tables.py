@@ -154,6 +154,22 @@ def test_repeated_scans_are_compared():
     assert row(tables([*scans(), *again])["table1"])["scans"] == "8 of 8", "the first seed counts"
 
 
+def test_clean_models_of_all_suites_are_pooled():
+    more = scans(count=2, suite="other", standing="advanced", wrong=1)
+    sheet = tables([*scans(), *more])["clean"]
+    found = row(sheet)
+    assert (found["clean models"], found["cleared"]) == ("6", "0.83 (5/6)")
+    assert found["convicted"] == "0.17 [0.03, 0.56]"
+
+
+def test_wrong_models_are_told_with_what_was_found():
+    sheet = tables(scans(wrong=1))["misses"]
+    missed, convicted = (dict(zip(sheet.columns, cells, strict=True)) for cells in sheet.rows)
+    assert (missed["attack"], missed["verdict"]) == ("sdp/word/global", "nothing_found")
+    assert (convicted["attack"], convicted["found"], convicted["ASR"]) == ("clean", "cup", "1.00")
+    assert "misses" not in tables(scans())
+
+
 def test_a_table_has_three_forms():
     sheet = Sheet("t", "Accuracy_x", ("a", "b", "c"), (("50 %", "x|y", "1"),), ("a & b",))
     assert "| 50 % | x\\|y | 1 |" in sheet.markdown() and "- a & b" in sheet.markdown()
@@ -176,10 +192,7 @@ def test_the_command_writes_every_form(cli, tmp_path):
         path.write_text(made.to_json())
     code, _, err = cli("tables", tmp_path / "results", "-o", tmp_path / "out")
     assert code == 0 and "Table 1: detection" in err
-    assert {p.name for p in (tmp_path / "out").iterdir()} == {
-        "table1.md",
-        "table1.tex",
-        "table1.csv",
-    }
+    made = {p.name for p in (tmp_path / "out").iterdir()}
+    assert made == {f"{name}.{e}" for name in ("table1", "clean") for e in ("md", "tex", "csv")}
     code, _, err = cli("tables", tmp_path / "out")
     assert code == 2 and "no result" in err

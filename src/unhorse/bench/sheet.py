@@ -46,13 +46,23 @@ class Sheet:
     def csv(self) -> str:
         """Columns and rows alone."""
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
+        rows = [list(map(_no_formula, row)) for row in (self.columns, *self.rows)]
+        csv.writer(text, lineterminator="\n").writerows(rows)
         return text.getvalue()
 
     def files(self) -> dict[str, str]:
         """Its three forms by the names of their files."""
         forms = {"md": self.markdown(), "tex": self.latex(), "csv": self.csv()}
         return {f"{self.name}.{ending}": text for ending, text in forms.items()}
+
+
+def _no_formula(cell: str) -> str:
+    """A cell that no spreadsheet computes: found triggers are words of a stranger.
+
+    >>> _no_formula("=1+1"), _no_formula("-"), _no_formula("-0.5")
+    ("'=1+1", '-', '-0.5')
+    """
+    return f"'{cell}" if re.match(r"[=+@\t]|-[^\d.]", cell) else cell
 
 
 def _piped(cells: tuple[str, ...]) -> str:
