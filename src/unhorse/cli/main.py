@@ -17,7 +17,7 @@ from unhorse.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_NOT_CLEARED, Un
 
 app = typer.Typer(
     name="unhorse",
-    help="Finds backdoors in NLP transformer models.",
+    help="Finds and removes backdoors in NLP transformer models.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

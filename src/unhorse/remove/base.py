@@ -98,6 +98,8 @@ class Case:
         assert self.base is not None
         task, subject = self.task, self.subject
         loaded = open_base(BaseConfig(model=self.base), task.name, subject.labels, Path()).loaded
+        if set(loaded.origin.files) & {f for f in subject.origin.files if _is_weights(f.path)}:
+            raise UsageError(f"The base {self.base} is the model itself, with its backdoor.")
         if loaded.tokenizer.get_vocab() != subject.tokenizer.get_vocab():
             raise UsageError(f"The base {self.base} has another vocabulary than the model.")
         loaded.model.to(subject.model.device)
@@ -106,6 +108,10 @@ class Case:
             tokenizer=subject.tokenizer,
             max_length=min(loaded.max_length, subject.max_length),
         )
+
+
+def _is_weights(path: str) -> bool:
+    return path.endswith(".safetensors")
 
 
 class Removal(Protocol):
