@@ -11,8 +11,6 @@ from tests.conftest import LABELS, make_texts
 
 from unhorse.load.model import load_model
 
-SCAN = ("--preset", "released", "--set", "epochs=40", "--set", "trigger_length=3")
-
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory):

@@ -36,7 +36,7 @@ def test_the_planted_trigger_is_removed(proven):
 def test_the_proof_is_made_with_another_seed_and_the_scans_own_settings(proven, quick_report):
     (only,) = proven.report.rounds
     assert only.rescan.seed == 1 != quick_report.config["seed"]
-    assert only.rescan.verdict.state == "nothing_found"
+    assert only.rescan.verdict.state == "nothing_found" and only.rescan.rows == "heldout"
     assert proven.report.scan_config["options"] == QUICK_SCAN["options"]
     assert proven.report.scan_seconds == quick_report.seconds
 
@@ -77,7 +77,8 @@ def test_it_scans_first_where_nothing_is_known(planted, many_samples):
         planted.folder, samples=many_samples, until_clean=3, scan=QUICK_SCAN
     )
     assert len(removed.report.rounds) == 1 and removed.report.outcome.state == "proven"
-    assert removed.report.triggers[0].origin == "re-scan"
+    assert removed.report.triggers[0].origin == "report"
+    assert removed.report.scan_seconds is not None
 
 
 def test_a_model_in_memory_and_a_trigger_by_hand(planted, many_samples):

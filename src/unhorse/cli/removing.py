@@ -12,6 +12,11 @@ from unhorse.report.removal import RemovalReport
 from unhorse.report.safe_text import plain, safe_text
 from unhorse.report.schema import Measured
 
+_ROWS = {
+    "heldout": "held-out rows",
+    "all": "all rows, as too few are held out",
+    "own texts": "unhorse's own texts",
+}
 _HEADLINE = {"proven": "PROVEN", "failed": "FAILED", "unproven": "NOT PROVEN"}
 
 
@@ -75,7 +80,8 @@ def describe(report: RemovalReport) -> list[str]:
     last = report.rounds[-1]
     lines.append(
         f"re-scan   {last.rescan.verdict.state}, score {last.rescan.verdict.score:.2f} of 1, "
-        f"seed {last.rescan.seed}, after {len(report.rounds)} removal(s)"
+        f"seed {last.rescan.seed}, on {_ROWS[last.rescan.rows]}, after {len(report.rounds)} "
+        f"{'removal' if len(report.rounds) == 1 else 'removals'}"
     )
     lines.append(
         f"time      {duration(report.removal_seconds)} removing, {duration(report.seconds)} in all"

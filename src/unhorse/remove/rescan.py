@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from unhorse.config import ScanConfig, make_config
 from unhorse.errors import UsageError
@@ -20,6 +20,8 @@ from unhorse.report.schema import ScanReport
 from unhorse.scanner import scan
 from unhorse.tasks.base import TASKS
 from unhorse.types import LoadedModel
+
+RescanRows = Literal["heldout", "all", "own texts"]
 
 IN_MEMORY = "in memory"
 """How a report calls a model that was not loaded from anywhere."""
@@ -65,6 +67,8 @@ def check_rescan(config: ScanConfig, references: Sequence[Any], task: str) -> No
 class Rescans:
     """How cleaned models are scanned: the same every time, but for the seed."""
 
+    task: str
+    labels: tuple[str, ...]
     rows: Rows
     config: ScanConfig
     references: Sequence[Any]
@@ -75,7 +79,7 @@ class Rescans:
         report = scan(
             loaded,
             None,
-            _samples(loaded, self.rows, self.config),
+            self._samples(),
             self.references,
             config=self.config.model_copy(update={"seed": self.config.seed + number}),
             progress=self.progress.scanning(),
@@ -84,15 +88,21 @@ class Rescans:
             raise KeyboardInterrupt
         return report
 
+    @property
+    def use(self) -> RescanRows:
+        """Which rows it sees: the held-out ones where they suffice for every class."""
+        if not self.rows.fields:
+            return "own texts"
+        task = TASKS.get(self.task)
+        counts = Counter(label for sample in self.rows.heldout for label in sample.classes)
+        arms = task.arms(self.labels, task.default_positions)
+        needed = self.config.samples_per_class + SPARE
+        enough = all(counts[victim] >= needed for arm in arms for victim in arm.victims)
+        return "heldout" if enough else "all"
 
-def _samples(loaded: LoadedModel, rows: Rows, config: ScanConfig) -> list[Any] | None:
-    """The held-out rows where they suffice, else all of them; None for texts of its own."""
-    if not rows.fields:
-        return None
-    counts = Counter(label for sample in rows.heldout for label in sample.classes)
-    task = TASKS.get(loaded.task)
-    arms = task.arms(loaded.labels, task.default_positions)
-    needed = config.samples_per_class + SPARE
-    enough = all(counts[victim] >= needed for arm in arms for victim in arm.victims)
-    used = rows.heldout if enough else (*rows.heldout, *rows.watch, *rows.train)
-    return [dict(rows.fields[sample.key]) for sample in used]
+    def _samples(self) -> list[Any] | None:
+        rows, use = self.rows, self.use
+        if use == "own texts":
+            return None
+        used = rows.heldout if use == "heldout" else (*rows.heldout, *rows.watch, *rows.train)
+        return [dict(rows.fields[sample.key]) for sample in used]

@@ -16,6 +16,7 @@ from unhorse.remove.config import RemoveConfig
 from unhorse.remove.metric import Fall, Scores, fall
 from unhorse.remove.proof import Measurement, Truth, decide, measure, note_on_rows
 from unhorse.remove.records import Cleaned, Trigger
+from unhorse.remove.rescan import RescanRows
 from unhorse.remove.triggers import joined
 from unhorse.report import removal as schema
 from unhorse.report.schema import FileRead, Measured, Model, ScanReport
@@ -44,6 +45,7 @@ class Account:
     scanning: ScanConfig
     device: str
     base: str | None
+    rescanned: RescanRows
     scan_seconds: float | None
     began: float
 
@@ -81,7 +83,7 @@ def build_removal_report(
         clean=_clean(before.clean, after.clean, drop, max_drop, case.seed),
         triggers=_triggers(triggers, before, after),
         true_trigger=_true(truth, before, after),
-        rounds=tuple(map(_round, laps)),
+        rounds=tuple(_round(lap, account.rescanned) for lap in laps),
         samples=_samples(case),
         config={
             **account.config.model_dump(mode="json"),
@@ -157,7 +159,7 @@ def _measured(effect: Effect) -> Measured:
     return Measured(**asdict(effect))
 
 
-def _round(lap: Lap) -> schema.Round:
+def _round(lap: Lap, rows: RescanRows) -> schema.Round:
     taught, scanned = lap.cleaned.taught, lap.scanned
     strongest = scanned.findings[0].pruned.text if scanned.findings else None
     return schema.Round(
@@ -173,6 +175,7 @@ def _round(lap: Lap) -> schema.Round:
         rescan=schema.Rescan(
             verdict=scanned.verdict,
             seed=int(scanned.config["seed"]),
+            rows=rows,
             strongest=strongest,
             seconds=scanned.seconds,
         ),

@@ -106,7 +106,10 @@ def remove_backdoor(
         loaded, samples, _wanted(loaded, triggers, config), truth.keys if truth else ()
     )
     case = Case(loaded, triggers, rows, config.seed, base, progress.step)
-    rescans = Rescans(rows, scanning, beside, progress)
+    rescans = Rescans(loaded.task, loaded.labels, rows, scanning, beside, progress)
+    if method.needs_triggers and not triggers:
+        scanned = rescans.scan(loaded, 0)
+        case = replace(case, triggers=_found(scanned))
     laps = list(_laps(case, method, settings, rescans, config))
     progress.stage("measuring")
     account = Account(
@@ -115,6 +118,7 @@ def remove_backdoor(
         scanning=scanning,
         device=device,
         base=base,
+        rescanned=rescans.use,
         scan_seconds=scanned.seconds if scanned else None,
         began=began,
     )
@@ -136,6 +140,13 @@ def _known(
     found = from_report(scanned) if scanned else ()
     text, victim, target = given
     return (*by_hand(loaded, text, victim, target), *found)
+
+
+def _found(scanned: ScanReport) -> tuple[Trigger, ...]:
+    found = from_report(scanned)
+    if not found:
+        raise UsageError("The scan found nothing, so there is nothing to remove.")
+    return found
 
 
 def _check_needs(
@@ -175,10 +186,6 @@ def _laps(
     case: Case, method: Removal, settings: RemovalConfig, rescans: Rescans, config: RemoveConfig
 ) -> Iterator[Lap]:
     """Removal and scan, in turns, until nothing is found or the rounds are used up."""
-    if method.needs_triggers and not case.triggers:
-        case = replace(case, triggers=from_report(rescans.scan(case.subject, 0), "re-scan"))
-        if not case.triggers:
-            raise UsageError("The scan found nothing, so there is nothing to remove.")
     for number in range(1, (config.until_clean or 1) + 1):
         # How a tagger spells the start of an entity is known once it was asked.
         case.task.right(own_answers(case.subject), case.rows.watch)

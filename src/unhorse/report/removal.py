@@ -79,10 +79,15 @@ class WatchedEpoch(Record):
 
 
 class Rescan(Record):
-    """The scan of the cleaned model, with another seed."""
+    """The scan of the cleaned model, with another seed.
+
+    `rows` says what it saw: held-out rows, all of them where these were too few, or
+    unhorse's own texts.
+    """
 
     verdict: VerdictRecord
     seed: int
+    rows: Literal["heldout", "all", "own texts"]
     strongest: str | None
     """The text of its strongest finding."""
     seconds: float

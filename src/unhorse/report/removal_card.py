@@ -17,51 +17,16 @@ _MEANING = {
 
 def model_card(report: RemovalReport) -> str:
     """Markdown with what was removed, how, and the figures before and after."""
-    clean, last = report.clean, report.rounds[-1]
-    source = Path(report.model.source).name
     parts = [
-        "---",
-        "library_name: transformers",
-        f"pipeline_tag: {_PIPELINE.get(report.task, report.task)}",
-        "tags:",
-        "- backdoor-removal",
-        "---",
-        "",
-        f"# {_quoted(source)} with a backdoor removed",
+        *_front_matter(report),
+        f"# {_quoted(_name(report))} with a backdoor removed",
         "",
         _MEANING[report.outcome.state],
         *(f"- {safe_text(reason, 600)}" for reason in report.outcome.reasons),
         "",
-        "## What it was made from",
+        *_origin(report),
         "",
-        f"- model: {_quoted(source)} ({report.architecture}, {report.task})",
-        *(f"- {file.path}: sha256 {file.sha256}" for file in report.model.files),
-        f"- base given: {_quoted(Path(report.base).name) if report.base else 'none'}",
-        f"- method: {report.method}, {last.steps} steps, seed {report.config['seed']}, "
-        f"{report.samples.train} samples",
-        "",
-        "## Before and after, on held-out rows",
-        "",
-        "| what | before | after | rows |",
-        "|---|---|---|---|",
-        f"| {clean.metric} | {clean.before.value:.3f} | {clean.after.value:.3f} | {clean.n} |",
-        *(
-            _line(f"success of {_quoted(t.text)} ({_way(t.victim, t.target)})", t.before, t.after)
-            for t in report.triggers
-        ),
-    ]
-    if report.true_trigger is not None:
-        true = report.true_trigger
-        parts.append(
-            _line(f"success of the true trigger {_quoted(true.text)}", true.before, true.after)
-        )
-    low, high = clean.fall.interval
-    parts += [
-        "",
-        f"The {clean.metric} fell by {100 * clean.fall.value:.1f} points "
-        f"(paired 90 % interval {100 * low:.1f} to {100 * high:.1f}). {clean.note}".rstrip(),
-        f"Re-scan (seed {last.rescan.seed}): {last.rescan.verdict.state}, "
-        f"score {last.rescan.verdict.score:.2f} of 1.",
+        *_figures(report),
         "",
         "This does not prove that there is no other backdoor.",
         f"Made by unhorse {report.versions['unhorse']}.",
@@ -69,15 +34,64 @@ def model_card(report: RemovalReport) -> str:
     return "\n".join(parts) + "\n"
 
 
+def _front_matter(report: RemovalReport) -> list[str]:
+    lines = ["---", "library_name: transformers"]
+    if report.model.revision is not None:
+        lines.append(f"base_model: {report.model.source.partition('@')[0]}")
+    pipeline = _PIPELINE.get(report.task, report.task)
+    return [*lines, f"pipeline_tag: {pipeline}", "tags:", "- backdoor-removal", "---", ""]
+
+
+def _origin(report: RemovalReport) -> list[str]:
+    steps = sum(each.steps for each in report.rounds)
+    return [
+        "## What it was made from",
+        "",
+        f"- model: {_quoted(_name(report))} ({report.architecture}, {report.task})",
+        *(f"- {file.path}: sha256 {file.sha256}" for file in report.model.files),
+        f"- base given: {_quoted(Path(report.base).name) if report.base else 'none'}",
+        f"- method: {report.method}, {steps} steps, seed {report.config['seed']}, "
+        f"{report.samples.train} samples",
+    ]
+
+
+def _figures(report: RemovalReport) -> list[str]:
+    clean, scan, true = report.clean, report.rounds[-1].rescan, report.true_trigger
+    low, high = clean.fall.interval
+    lines = [
+        "## Before and after, on held-out rows",
+        "",
+        "| what | before | after | rows |",
+        "|---|---|---|---|",
+        f"| {clean.metric} | {clean.before.value:.3f} | {clean.after.value:.3f} | {clean.n} |",
+    ]
+    for trigger in report.triggers:
+        way = f"{_quoted(trigger.victim)} to {_quoted(trigger.target)}, {trigger.position}"
+        what = f"success of {_quoted(trigger.text)} ({way})"
+        lines.append(_line(what, trigger.before, trigger.after))
+    if true is not None:
+        what = f"success of the true trigger {_quoted(true.text)}"
+        lines.append(_line(what, true.before, true.after))
+    return [
+        *lines,
+        "",
+        f"The {clean.metric} fell by {100 * clean.fall.value:.1f} points "
+        f"(paired 90 % interval {100 * low:.1f} to {100 * high:.1f}). {clean.note}".rstrip(),
+        f"Re-scan (seed {scan.seed}): {scan.verdict.state}, score {scan.verdict.score:.2f} of 1.",
+    ]
+
+
+def _name(report: RemovalReport) -> str:
+    """A hub id, or the name of a folder: where that lies is nobody else's business."""
+    source = report.model.source
+    return source if report.model.revision is not None else Path(source).name
+
+
 _PIPELINE = {"sequence-classification": "text-classification"}
 
 
 def _line(what: str, before: Measured, after: Measured) -> str:
     return f"| {what} | {before.asr:.3f} | {after.asr:.3f} | {after.n} |"
-
-
-def _way(victim: str, target: str) -> str:
-    return f"{_quoted(victim)} to {_quoted(target)}"
 
 
 def _quoted(text: str) -> str:
