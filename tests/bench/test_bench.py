@@ -236,6 +236,15 @@ def test_the_command_prints_a_table_and_says_what_is_missing(cli, built_zoo, tmp
     assert Path(tmp_path / "out").exists() or code == 3
 
 
+def test_no_scan_is_begun_once_the_time_is_over(cli, built_zoo, tmp_path):  # noqa: F811
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    given = ["bench", path, "--zoo", built_zoo.zoo, "-o", tmp_path / "out", "--minutes", 0]
+    code, _, err = cli(*given, "--methods", "random", "--paper", "--only", "cal-word-01-twin")
+    assert code == 3 and "there was no time left for it" in err
+    assert not (tmp_path / "out").exists() and not (tmp_path / "test-runs.jsonl").exists()
+
+
 def test_without_scikit_learn_it_is_said_before_any_scan(cli, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     code, _, err = cli("bench", "smoke", "--methods", "random")
