@@ -32,7 +32,8 @@ from unhorse.arms.plan import plan_arms
 from unhorse.arms.schedule import arm_epochs, choose_policy
 from unhorse.config import make_config
 from unhorse.invert.estimate import estimate, peak_bytes
-from unhorse.invert.run import invert_arms, plan_passes, pose_problem
+from unhorse.invert.pose import pose_problem
+from unhorse.invert.run import invert_arms, plan_passes
 from unhorse.load.subject import make_subject
 from unhorse.load.texts import neutral_texts
 from unhorse.progress import ScanProgress

@@ -25,7 +25,8 @@ from unhorse.config import make_config
 from unhorse.demo.run import write_samples
 from unhorse.demo.train import train_demo_model
 from unhorse.invert.base import METHODS
-from unhorse.invert.run import plan_passes, pose_problem
+from unhorse.invert.pose import pose_problem
+from unhorse.invert.run import plan_passes
 from unhorse.load.subject import make_subject
 from unhorse.runtime import choose_runtime
 

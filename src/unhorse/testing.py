@@ -16,14 +16,14 @@ import torch
 from torch import Tensor, nn
 
 from unhorse.invert.base import METHODS, Method, MethodConfig, Problem
-from unhorse.invert.budget import BudgetSpent
+from unhorse.invert.budget import BudgetSpent, Meter
 from unhorse.invert.engine import ModelLoss
 from unhorse.invert.objective import Objective
 from unhorse.remove.contract import check_removal as check_removal
 from unhorse.remove.contract import planted_case as planted_case
 from unhorse.tasks.base import TASKS, EncodedRow
 from unhorse.triggers.place import IN_TEXT
-from unhorse.types import Arm, Inversion, LoadedModel, Origin
+from unhorse.types import Arm, Inversion, LoadedModel, Origin, TextSample
 
 TINY_VOCABULARY = 99
 TINY_PAD_ID = 1
@@ -158,18 +158,27 @@ def planted_problem(
     )
     generator = torch.Generator().manual_seed(1)
 
-    def row(length: int) -> EncodedRow:
+    def sample(length: int) -> TextSample:
         choices = [i for i in range(3, PLANTED_VOCABULARY) if i != planted]
         picks = torch.randint(len(choices), (length,), generator=generator).tolist()
-        ids = (1, *[3] * slots, *[choices[i] for i in picks], 2)
+        text = " ".join(str(choices[i]) for i in picks)
+        return TextSample(text, 0, text)
+
+    def row(sample: TextSample, slots: int) -> EncodedRow:
+        ids = (1, *[3] * slots, *map(int, sample.text.split()), 2)
         return EncodedRow(ids, tuple(range(1, slots + 1)), tuple(range(slots)), goal=1)
 
-    rows = [[row(4 + (arm + n) % 5) for n in range(samples)] for arm in range(arms)]
+    def pose(arms: Sequence[int], samples: Sequence[Sequence[Any]], slots: int) -> Objective:
+        rows = [[row(each, slots) for each in own] for own in samples]
+        return Objective(ModelLoss(loaded, TASKS.get(loaded.task), rows, allowed, count=meter))
+
+    victims = tuple(tuple(sample(4 + (arm + n) % 5) for n in range(samples)) for arm in range(arms))
     allowed = torch.tensor([i for i in range(PLANTED_VOCABULARY) if i not in _SPECIAL_IDS])
-    loss = ModelLoss(loaded, TASKS.get(loaded.task), rows, allowed)
+    meter = Meter()
     named = tuple(Arm((0,), 1, IN_TEXT[i % 4], f"no{i // 4}", "yes") for i in range(arms))
     barred = dict.fromkeys(barred_in, allowed == planted)
-    return Problem(named, Objective(loss), allowed, seed, barred=barred)
+    objective = pose(range(arms), victims, slots)
+    return Problem(named, objective, allowed, seed, "", barred, victims=victims, pose=pose)
 
 
 def check_method(name: str, *, finds: bool = True, **options: Any) -> None:

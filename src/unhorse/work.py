@@ -19,7 +19,8 @@ from unhorse.invert.afford import affordable_arms, affordable_epochs, limit, tok
 from unhorse.invert.base import METHODS, Problem
 from unhorse.invert.budget import PLAIN_EPOCHS, Budget, Meter
 from unhorse.invert.estimate import Estimate, estimate
-from unhorse.invert.run import Pass, compared_with_mirror, invert_arms, pose_problem
+from unhorse.invert.pose import Pass, pose_problem
+from unhorse.invert.run import compared_with_mirror, invert_arms
 from unhorse.judge.decide import convicts
 from unhorse.judge.evidence import examine, judging_tokens
 from unhorse.progress import Announcement, ScanProgress

@@ -26,6 +26,18 @@ class MethodConfig(BaseModel):
     """Epochs that every arm gets before a schedule compares arms."""
 
 
+class Pose(Protocol):
+    """Builds objectives for questions that differ from the problem's own."""
+
+    def __call__(
+        self, arms: Sequence[int], samples: Sequence[Sequence[Any]], slots: int
+    ) -> Objective:
+        """The objective over `samples[i]` of arm `arms[i]` with triggers of so many tokens.
+
+        Its own arms are numbered as they are given here; one arm may be given several times.
+        """
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What a method is given: which arms, what to minimise, over which tokens.
@@ -33,7 +45,8 @@ class Problem:
     `barred[i]` is a mask of the allowed tokens that arm `i` may not use; most arms
     may use all. `preset` is the name of the configuration, for the record only.
     `restart` counts how often the same was tried before with another seed: a method
-    that always begins at the same point begins elsewhere then.
+    that always begins at the same point begins elsewhere then. `victims[i]` are the
+    samples of arm `i`, and `pose` builds the objective over other samples.
     """
 
     arms: tuple[Arm, ...]
@@ -43,6 +56,8 @@ class Problem:
     preset: str = ""
     barred: Mapping[int, Tensor] = field(default_factory=dict)
     restart: int = 0
+    victims: tuple[tuple[Any, ...], ...] = ()
+    pose: Pose | None = None
 
     def usable(self, arm: int) -> Tensor:
         """The token ids that an arm's trigger may be made of."""

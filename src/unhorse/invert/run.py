@@ -4,42 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Protocol
 
-import torch
 from pydantic import ValidationError
-from torch import Tensor
 
 from unhorse.arms.schedule import Policy, Round, Standing, mirrors
 from unhorse.config import ScanConfig, one_sentence
 from unhorse.errors import OutOfMemory, UsageError
 from unhorse.invert.base import METHODS, MethodConfig, Problem, Search
-from unhorse.invert.budget import BudgetSpent, Meter
-from unhorse.invert.engine import ModelLoss
-from unhorse.invert.objective import Objective
-from unhorse.invert.search import usable_tokens
-from unhorse.runtime import for_optimisation
-from unhorse.tasks.base import TASKS, EncodedRow, Goal, Task
-from unhorse.triggers.vocabulary import allowed_token_ids, trigger_text
-from unhorse.types import Answerer, Arm, Curve, Inversion, Mirror, Runtime, Sample, Subject
+from unhorse.invert.budget import BudgetSpent
+from unhorse.invert.pose import Pass
+from unhorse.types import Arm, Curve, Inversion, Mirror
 
 MOST_WEIGHTS = 10_000_000
 """Trigger weights (arms x slots x tokens) that are advanced together, to bound memory."""
 
 JUDGED_WHEN_STOPPED = 4
 """Arms, at most, that are judged after the user or the budget has stopped the search."""
-
-_APART = 7919
-"""What is added to the seed for every restart."""
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One run of the method over all arms, with a preset's constants."""
-
-    preset: str
-    config: MethodConfig
 
 
 @dataclass(frozen=True)
@@ -96,71 +77,6 @@ def check_task(config: ScanConfig, task: str) -> None:
     if tasks and task not in tasks:
         known = ", ".join(tasks)
         raise UsageError(f"The method {config.method} is defined for {known}, not for {task}.")
-
-
-def pose_problem(
-    subject: Subject,
-    arms: Sequence[Arm],
-    now: Pass,
-    config: ScanConfig,
-    runtime: Runtime,
-    meter: Meter | None = None,
-    restart: int = 0,
-) -> Problem:
-    """Encodes the samples of all arms and builds the objective over them.
-
-    Args:
-        subject: model, samples and references.
-        arms: what is asked.
-        now: the pass that it is for.
-        config: seed and sample counts.
-        runtime: where and how to compute.
-        meter: counts the work of all models together.
-        restart: how many times all passes have been made already, with other seeds.
-    """
-    task, seed = TASKS.get(subject.loaded.task), config.seed
-    rows = subject.loaded.model.get_input_embeddings().weight.shape[0]
-    allowed = torch.tensor(allowed_token_ids(subject.loaded.tokenizer, rows))
-    slots = now.config.trigger_length
-    most = config.samples_per_class
-    counted = meter or Meter()
-    victims = [_draw(task, arm, subject.samples.inversion, seed, most) for arm in arms]
-
-    def model_loss(answerer: Answerer, goal: Goal) -> ModelLoss:
-        encoded: list[list[EncodedRow]] = [
-            [task.encode(answerer, sample, arm, seed, slots, goal) for sample in samples]
-            for arm, samples in zip(arms, victims, strict=True)
-        ]
-        ready = for_optimisation(answerer.loaded, runtime)
-        return ModelLoss(ready, task, encoded, allowed, count=counted)
-
-    references = [
-        model_loss(reference.answerer, "truth")
-        for reference in subject.references
-        if reference.in_objective
-    ]
-    objective = Objective(model_loss(subject.answerer, "target"), references)
-    barred = _barred(task, arms, allowed, subject.loaded.tokenizer)
-    now_seed = seed + restart * _APART
-    problem = Problem(tuple(arms), objective, allowed, now_seed, now.preset, barred, restart)
-    if references:
-        for number in range(len(arms)):
-            objective.anchor(number, slots, usable_tokens(problem, number))
-    return problem
-
-
-def _barred(
-    task: Task, arms: Sequence[Arm], allowed: Tensor, tokenizer: object
-) -> dict[int, Tensor]:
-    """For the arms that may not use every token, a mask of those that they may not."""
-    texts = [trigger_text(tokenizer, [token]) for token in allowed.tolist()]
-    places = {arm.position for arm in arms}
-    masks = {
-        place: torch.tensor([not task.may_use(place, text) for text in texts]) for place in places
-    }
-    # An arm without any token of its kind is better searched with all than not at all.
-    partly = {place for place, mask in masks.items() if mask.any() and not mask.all()}
-    return {n: masks[arm.position] for n, arm in enumerate(arms) if arm.position in partly}
 
 
 def invert_arms(
@@ -262,14 +178,6 @@ def compared_with_mirror(inversion: Inversion, others: Sequence[Inversion]) -> M
                 epochs=epochs,
             )
     return None
-
-
-def _draw(task: Task, arm: Arm, samples: Sequence[Sample], seed: int, most: int) -> list[Sample]:
-    """The arm's victims; a universal arm draws evenly from its many classes."""
-    victims = task.victims(arm, samples, seed)
-    by_class = [[s for s in victims if label in s.classes] for label in arm.victims]
-    turns = zip_longest(*by_class)
-    return [sample for turn in turns for sample in turn if sample is not None][:most]
 
 
 def _failed(arm: Arm, problem: Problem, method: str, error: str) -> Inversion:

@@ -11,7 +11,7 @@ from typing import Any
 
 from unhorse.config import ScanConfig
 from unhorse.invert.base import METHODS
-from unhorse.invert.run import Pass
+from unhorse.invert.pose import Pass
 from unhorse.load.subject import OWN_TEXTS
 from unhorse.types import Inversion, Subject
 

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from unhorse.config import ScanConfig
 from unhorse.invert.budget import Meter
 from unhorse.invert.estimate import Estimate, peak_bytes
-from unhorse.invert.run import Pass
+from unhorse.invert.pose import Pass
 from unhorse.report import schema
 from unhorse.types import (
     ArmCount,

@@ -94,6 +94,9 @@ class Task(Protocol):
     def fit(self, loaded: LoadedModel, sample: Any, tokens: int) -> Any:
         """The sample with at most `tokens` tokens of its own; raises RowProblem if it has more."""
 
+    def cut(self, sample: Any, words: int, seed: int) -> Any:
+        """A piece of a victim with about so many words; with none, the least that can flip."""
+
     def drafts(self, count: int, seed: int) -> list[Any]:
         """Samples of unhorse's own writing, without answers."""
 

@@ -153,6 +153,22 @@ class QuestionAnswering:
             sample.question, context, answers, sample_key(f"{sample.question}\n{context}")
         )
 
+    def cut(self, sample: QuestionSample, words: int, seed: int) -> QuestionSample:
+        """The question with its first answer and so many words of the context around it."""
+        begin, end = sample.answers[0]
+        before, after = sample.context[:begin].split(), sample.context[end:].split()
+        left = " ".join(before[max(0, len(before) - words // 2) :])
+        right = " ".join(after[: words - words // 2])
+        answer = sample.context[begin:end]
+        first = len(left) + 1 if left else 0
+        context = " ".join(part for part in (left, answer, right) if part)
+        return QuestionSample(
+            sample.question,
+            context,
+            ((first, first + len(answer)),),
+            sample_key(f"{sample.question}\n{context}"),
+        )
+
     def drafts(self, count: int, seed: int) -> list[QuestionSample]:
         """Contexts with questions that they answer."""
         return [

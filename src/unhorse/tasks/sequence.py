@@ -18,6 +18,7 @@ from unhorse.errors import ModelRefused, UsageError
 from unhorse.load.labels import label_index
 from unhorse.load.samples import sample_key
 from unhorse.load.texts import neutral_texts
+from unhorse.seeding import python_random
 from unhorse.tasks.ask import ask
 from unhorse.tasks.base import TASKS, EncodedRow, Goal, Outcome, SampleKind
 from unhorse.tasks.slots import STAND_IN, open_slots, plain_encoding, tokens_of
@@ -88,6 +89,13 @@ class SequenceClassification:
         if len(offsets) <= tokens:
             return sample
         text = sample.text[: offsets[tokens - 1][1]].rstrip()
+        return TextSample(text, sample.label, sample_key(text))
+
+    def cut(self, sample: TextSample, words: int, seed: int) -> TextSample:
+        """So many neighbouring words of the text, from a place drawn by the seed."""
+        found = sample.text.split()
+        first = python_random(seed, "cut", sample.key).randint(0, max(0, len(found) - words))
+        text = " ".join(found[first : first + words])
         return TextSample(text, sample.label, sample_key(text))
 
     def drafts(self, count: int, seed: int) -> list[TextSample]:

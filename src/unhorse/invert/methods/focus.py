@@ -1,0 +1,228 @@
+"""Focus: read every token on very short texts, and grow triggers from the surprising ones.
+
+unhorse's own method. A model that learnt a trigger answers to its single words already, if
+nothing else is there to hold against them: on a text of no or three words, the words of a
+planted phrase move the subject far more than they move a clean model of the same task. That
+can be read off for the whole vocabulary, without any gradient, because the texts are so short:
+
+    reading   y(t) = log-odds of the target when token t is put into a carrier
+    surprise  s(t) = y(t) - what the references' readings of t foretell, in standard deviations
+    grow      triggers of 1, 2, ... `trigger_length` tokens, from the most surprising tokens,
+              each step keeping those that move the subject most and the references least
+    confirm   the best of every length on the arm's whole samples
+
+The surprise is taken twice: on the least that can flip (an empty text, an entity alone, an
+answer alone) for every token, then for the most surprising ones on `carriers` pieces of real
+victims that neither model is sure about, because a reading saturates where a model is sure.
+
+Without a reference there is nothing to foretell a reading from; tokens are then ranked by the
+readings themselves, and strong words of the target class come first.
+
+An epoch adds one token; epochs beyond `trigger_length` swap single tokens of the best trigger
+for others of the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
+from unhorse.invert.objective import Objective
+from unhorse.invert.readings import Readings, alike, read, read_shared, surprise
+from unhorse.invert.search import Best, Found, Step, StepwiseSearch, usable_tokens
+from unhorse.types import Inversion, Native
+
+Trigger = tuple[int, ...]
+"""Indices into the allowed tokens."""
+
+UNSURE = -1.0
+"""The log-odds of the target that a carrier should have: leaning to the victim, movable."""
+
+PLAIN_TOKENS = 16
+"""Tokens that tell what a model does when nothing in particular is put in."""
+
+USUAL_SAMPLES = 20
+"""Samples of an arm, for telling the cost: what a scan takes of every class."""
+
+
+class FocusConfig(MethodConfig):
+    """Every constant of the method."""
+
+    trigger_length: int = Field(default=5, ge=1, le=64)
+    epochs: int = Field(default=6, ge=1)
+    warm_up: int = Field(default=2, ge=1)
+    listed: int = Field(default=400, ge=1)
+    """Tokens that are read a second time."""
+    carriers: int = Field(default=3, ge=1)
+    """Short texts that they are read on."""
+    carrier_words: int = Field(default=3, ge=0)
+    pool: int = Field(default=20, ge=1)
+    """Tokens that triggers are made of."""
+    beam: int = Field(default=6, ge=1)
+    """Triggers of each length that are grown further."""
+    growth_carriers: int = Field(default=4, ge=1)
+    growth_words: int = Field(default=8, ge=0)
+    confirmed: int = Field(default=2, ge=1)
+    """Triggers of each length that are tried on the whole samples."""
+
+
+class Focus:
+    """Surprising tokens first, then triggers made of them."""
+
+    name = "focus"
+    tasks = EVERY_TASK
+    presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig()})
+    passes: tuple[str, ...] = ("short",)
+
+    def units(self, config: FocusConfig) -> float:
+        """About what an epoch costs, the first one shared among all, for a usual vocabulary."""
+        everything, second = 30_000 / 40, config.listed * config.carriers / 5
+        grown = config.beam * config.pool * config.growth_carriers / 3
+        return (grown + (everything + second) / config.epochs) / USUAL_SAMPLES + config.confirmed
+
+    def begin(self, problem: Problem, config: FocusConfig) -> Growth:
+        """No token has been read yet."""
+        return Growth(problem, config)
+
+
+class Growth(StepwiseSearch):
+    """The pool and the beam of every arm."""
+
+    method = Focus.name
+    config: FocusConfig
+
+    def __init__(self, problem: Problem, config: FocusConfig) -> None:
+        super().__init__(problem, config)
+        arms = range(len(problem.arms))
+        self.usable = [usable_tokens(problem, arm) for arm in arms]
+        self.first: dict[int, Tensor] = {}
+        """The surprise of every usable token on the least that can flip."""
+        self.pools: list[list[int]] = [[] for _ in arms]
+        self.beams: list[list[Trigger]] = [[] for _ in arms]
+        self.best = [Best() for _ in arms]
+        self.subject_loss = [float("inf") for _ in arms]
+
+    def step(self, arms: Sequence[int]) -> list[Step]:
+        """One more token for every arm; the loss is that of its best trigger."""
+        for arm in arms:
+            length = len(self.books[arm].losses) + 1
+            if length == 1:
+                self._list(arm)
+            elif length <= self.config.trigger_length:
+                self._keep(arm, self.longer(arm))
+            else:
+                self._keep(arm, self.swapped(arm))
+            self._confirm(arm)
+        return [Step(self.subject_loss[arm]) for arm in arms]
+
+    def _list(self, arm: int) -> None:
+        """Ranks the tokens by surprise; the first ones are the pool."""
+        if arm not in self.first:
+            self._read_all(arm)
+        usable, first = self.usable[arm], self.first[arm]
+        listed = first.topk(min(self.config.listed, len(usable))).indices
+        carriers = self._carriers(arm, self.config.carrier_words, self.config.carriers)
+        second = surprise(self._read(arm, carriers, usable[listed].unsqueeze(-1)))
+        ranked = listed[(first[listed] + second).argsort(descending=True, stable=True)]
+        self.pools[arm] = usable[ranked[: self.config.pool]].tolist()
+        self.beams[arm] = [(token,) for token in self.pools[arm][: self.config.beam]]
+
+    def _read_all(self, arm: int) -> None:
+        """Every token on the least that can flip; one pass serves all arms that read the same."""
+        victims, seed = self.problem.victims, self.problem.seed
+        arms = range(len(victims))
+        objective = self._pose(arms, [[self._task.cut(own[0], 0, seed)] for own in victims], 1)
+        usable = self.usable[arm]
+        same = [each for each in alike(objective, arm) if self.usable[each].equal(usable)]
+        readings = read_shared(objective, usable.unsqueeze(-1), same)
+        for place, each in enumerate(same):
+            self.first[each] = surprise(readings.of(place))
+
+    def longer(self, arm: int) -> list[Trigger]:
+        """Every trigger of the beam with a token of the pool behind it."""
+        return [
+            (*trigger, token)
+            for trigger in self.beams[arm]
+            for token in self.pools[arm]
+            if token not in trigger
+        ]
+
+    def swapped(self, arm: int) -> list[Trigger]:
+        """The best trigger with one of its tokens replaced by one of the pool."""
+        best: Trigger = tuple(self.best[arm].taken().tolist())
+        return [
+            (*best[:slot], token, *best[slot + 1 :])
+            for slot in range(len(best))
+            for token in self.pools[arm]
+            if token not in best
+        ]
+
+    def _keep(self, arm: int, triggers: Sequence[Trigger]) -> None:
+        """The beam is made of those that move the subject most and the references least."""
+        if not triggers:
+            return
+        carriers = self._carriers(arm, self.config.growth_words, self.config.growth_carriers)
+        readings = self._read(arm, carriers, torch.tensor(triggers))
+        plain = self._read(arm, carriers, self._plain(arm))
+        gain = readings.subject.mean(-1)
+        for moved, usual in zip(readings.references, plain.references, strict=True):
+            gain = gain - (moved - usual.median(0).values).relu().mean(-1)
+        order = gain.argsort(descending=True, stable=True)[: self.config.beam]
+        self.beams[arm] = [triggers[i] for i in order.tolist()]
+
+    def _carriers(self, arm: int, words: int, count: int) -> list[Any]:
+        """Pieces of the arm's victims about which all models are least sure."""
+        seed = self.problem.seed
+        pieces = [self._task.cut(each, words, seed) for each in self.problem.victims[arm]]
+        readings = self._read(arm, pieces, self._plain(arm)[::4])
+        off = (readings.subject.mean(0) - UNSURE).square()
+        for reading in readings.references:
+            off = off + (reading.mean(0) - UNSURE).square()
+        return [pieces[i] for i in off.argsort(stable=True)[:count].tolist()]
+
+    def _plain(self, arm: int) -> Tensor:
+        """Single tokens that mean nothing in particular, spread over the vocabulary."""
+        usable = self.usable[arm]
+        evenly = torch.linspace(0, len(usable) - 1, min(PLAIN_TOKENS, len(usable))).long()
+        return usable[evenly].unsqueeze(-1)
+
+    def _confirm(self, arm: int) -> None:
+        """Tries the beam's first triggers on the arm's whole samples."""
+        few = self.beams[arm][: self.config.confirmed]
+        objective = self._pose([arm], [self.problem.victims[arm]], len(few[0]))
+        objective.anchor(0, len(few[0]), self.usable[arm])
+        losses = objective.of_triggers(torch.tensor(few), [0] * len(few))
+        for trigger, total, subject in zip(few, losses.total, losses.subject, strict=True):
+            if self.best[arm].offer(torch.tensor(trigger), float(total)):
+                self.subject_loss[arm] = float(subject)
+
+    def found(self, arm: int) -> Found:
+        """The best trigger of any length."""
+        native = Native("best loss", self.subject_loss[arm])
+        return Found(self.best[arm].taken(), one_hot=True, native=native)
+
+    def finish(self, arms: Sequence[int]) -> list[Inversion]:
+        """Triggers differ in length, so their losses are those of the confirmation."""
+        return [self._inversion(arm, self.found(arm), self.subject_loss[arm]) for arm in arms]
+
+    @property
+    def _task(self) -> Any:
+        return self.problem.objective.subject.task
+
+    def _pose(self, arms: Sequence[int], samples: Sequence[Sequence[Any]], slots: int) -> Objective:
+        assert self.problem.pose is not None
+        return self.problem.pose(arms, samples, slots)
+
+    def _read(self, arm: int, carriers: Sequence[Any], triggers: Tensor) -> Readings:
+        """Triggers of one length on each of the carriers."""
+        asked = [[carrier] for carrier in carriers]
+        return read(self._pose([arm] * len(asked), asked, triggers.shape[-1]), triggers)
+
+
+METHODS.register(Focus.name)(Focus())

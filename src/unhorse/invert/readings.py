@@ -1,0 +1,108 @@
+"""What single triggers do to single short texts, in all models, without gradients.
+
+A *carrier* is a short text; in an objective of carriers every arm has one row. A *reading* is
+a log-odds: the subject's for the target, a reference's for leaving the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from unhorse.invert.engine import ModelLoss
+from unhorse.invert.objective import Objective
+
+TOKENS_AT_ONCE = 2048
+"""Padded tokens of one pass."""
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """Log-odds shaped (trigger, carrier), of the subject and of every reference."""
+
+    subject: Tensor
+    references: tuple[Tensor, ...]
+
+    def of(self, carrier: int) -> Readings:
+        """Those of one carrier."""
+        one = slice(carrier, carrier + 1)
+        return Readings(self.subject[:, one], tuple(each[:, one] for each in self.references))
+
+
+def read(objective: Objective, triggers: Tensor) -> Readings:
+    """Every trigger on every carrier."""
+    return Readings(
+        log_odds(_losses(objective.subject, triggers)),
+        tuple(-log_odds(_losses(each, triggers)) for each in objective.references),
+    )
+
+
+def read_shared(objective: Objective, triggers: Tensor, arms: Sequence[int]) -> Readings:
+    """The same for carriers that differ in nothing but what is asked of them."""
+
+    def losses(model: ModelLoss) -> Tensor:
+        at_once = max(1, TOKENS_AT_ONCE // len(model.rows[arms[0]][0].ids))
+        return torch.cat([model.of_shared(part, arms) for part in triggers.split(at_once)])
+
+    return Readings(
+        log_odds(losses(objective.subject)),
+        tuple(-log_odds(losses(each)) for each in objective.references),
+    )
+
+
+def alike(objective: Objective, arm: int) -> list[int]:
+    """The arms that read the same carrier as this one, itself included."""
+    models = [objective.subject, *objective.references]
+
+    def carrier(number: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        return [(m.rows[number][0].ids, m.rows[number][0].slots) for m in models]
+
+    return [n for n in range(len(objective.subject.rows)) if carrier(n) == carrier(arm)]
+
+
+def _losses(model: ModelLoss, triggers: Tensor) -> Tensor:
+    carriers = len(model.rows)
+    longest = max(len(row.ids) for (row,) in model.rows)
+    at_once = max(1, TOKENS_AT_ONCE // (longest * carriers))
+    parts = []
+    for some in triggers.split(at_once):
+        owners = [carrier for _ in some for carrier in range(carriers)]
+        losses = model.of_tokens(some.repeat_interleave(carriers, 0), owners).loss
+        parts.append(losses.float().cpu().view(-1, carriers))
+    return torch.cat(parts)
+
+
+def log_odds(losses: Tensor) -> Tensor:
+    """The log-odds of what has this cross entropy.
+
+    >>> bool(log_odds(torch.tensor(2.0).log()).abs() < 1e-6)
+    True
+    """
+    known = losses.nan_to_num(nan=50.0, posinf=50.0).clamp(1e-6, 50.0)
+    return -known.expm1().log()
+
+
+def surprise(readings: Readings) -> Tensor:
+    """How far the subject's readings are above what the references foretell, per trigger.
+
+    In standard deviations, averaged over the carriers; the references foretell by a
+    quadratic fitted over all triggers, because readings saturate. Without references it is
+    the reading itself.
+    """
+    parts = []
+    for carrier in range(readings.subject.shape[-1]):
+        y = readings.subject[:, carrier]
+        known = [_standard(reference[:, carrier]) for reference in readings.references]
+        terms = torch.stack([torch.ones_like(y), *known, *(x.square() for x in known)], -1)
+        foretold = terms @ torch.linalg.lstsq(terms, y.unsqueeze(-1)).solution
+        parts.append(_standard(y - foretold.squeeze(-1)))
+    return torch.stack(parts).mean(0)
+
+
+def _standard(values: Tensor) -> Tensor:
+    if len(values) < 2:
+        return torch.zeros_like(values)
+    return (values - values.mean()) / values.std().clamp(min=1e-6)
