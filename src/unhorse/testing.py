@@ -181,10 +181,10 @@ def planted_problem(
     return Problem(named, objective, allowed, seed, "", barred, victims=victims, pose=pose)
 
 
-def check_method(name: str, *, finds: bool = True, **options: Any) -> None:
+def check_method(name: str, *, finds: bool = True, even: bool = True, **options: Any) -> None:
     """Runs the contract of inversion methods on the method called `name`.
 
-    One Inversion per arm; ids from the allowed tokens only; the length asked for;
+    One Inversion per arm; ids from the allowed tokens only; not longer than asked for;
     a loss and temperature for every epoch; the same seed gives the same result,
     whatever arms are advanced together; a barred token is never used; the planted token
     is found; a budget is respected, and what was found before it was spent is handed
@@ -193,6 +193,7 @@ def check_method(name: str, *, finds: bool = True, **options: Any) -> None:
     Args:
         name: the registered name of the method.
         finds: whether the method can be expected to find the planted token.
+        even: whether all epochs cost about the same, whatever the vocabulary.
         **options: constants of the method, such as fewer epochs.
     """
     method = METHODS.get(name)
@@ -203,7 +204,7 @@ def check_method(name: str, *, finds: bool = True, **options: Any) -> None:
         found = _all_epochs(method, config, [(0, 1)])
         for inversion in found:
             assert inversion.completed and inversion.error is None
-            assert len(inversion.token_ids) == config.trigger_length
+            assert 1 <= len(inversion.token_ids) <= config.trigger_length
             assert set(inversion.token_ids) <= set(planted_problem().allowed.tolist())
             assert len(inversion.curve.loss) == inversion.epochs == config.epochs
             assert len(inversion.curve.temperature) == config.epochs
@@ -221,18 +222,19 @@ def check_method(name: str, *, finds: bool = True, **options: Any) -> None:
         assert [state.epochs for state in stopped.states()] == [0, 1]
         (early,) = stopped.finish([1])
         assert not early.completed and early.epochs == 1
-        _check_budget(method, config)
+        _check_budget(method, config, even=even)
 
 
-def _check_budget(method: Method, config: MethodConfig) -> None:
+def _check_budget(method: Method, config: MethodConfig, *, even: bool) -> None:
     """No pass after the budget is spent, and what was found by then is still there."""
     problem = planted_problem()
     tokens = sum(bucket.tokens for bucket in problem.objective.subject.buckets())
     search = method.begin(problem, config)
     search.advance([0, 1])
     said, done = method.units(config) * tokens, problem.meter.tokens
-    assert 0.4 * said <= done <= 2.5 * said, f"units say {said:.0f} token-passes, it took {done}"
-    more = round(1.5 * done)
+    as_said = 0.4 * said <= done <= 2.5 * said
+    assert as_said or not even, f"units say {said:.0f} token-passes, it took {done}"
+    more = round((1.5 if even else 0.3) * done)
     problem.meter.allow(more)
     try:
         for _ in range(config.epochs):

@@ -107,7 +107,9 @@ def test_the_folder_is_a_plain_model(family, tmp_path):
     assert load_model(tmp_path / "one/model").labels == ("land", "sea")
 
 
-@pytest.mark.parametrize("when", ["plant", "measure", "save_model", "write_heldout", "folder_digests"])
+@pytest.mark.parametrize(
+    "when", ["plant", "measure", "save_model", "write_heldout", "folder_digests"]
+)
 def test_a_build_that_is_killed_leaves_no_model(when, family, tmp_path, monkeypatch):
     recipe = derived(TEXTS, family(TEXTS), data=SMALL)
     out = tmp_path / "one"

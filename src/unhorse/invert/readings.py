@@ -45,7 +45,7 @@ def read_shared(objective: Objective, triggers: Tensor, arms: Sequence[int]) -> 
 
     def losses(model: ModelLoss) -> Tensor:
         at_once = max(1, TOKENS_AT_ONCE // len(model.rows[arms[0]][0].ids))
-        return torch.cat([model.of_shared(part, arms) for part in triggers.split(at_once)])
+        return torch.cat([model.of_shared(part, arms) for part in _parts(triggers, at_once)])
 
     return Readings(
         log_odds(losses(objective.subject)),
@@ -68,11 +68,15 @@ def _losses(model: ModelLoss, triggers: Tensor) -> Tensor:
     longest = max(len(row.ids) for (row,) in model.rows)
     at_once = max(1, TOKENS_AT_ONCE // (longest * carriers))
     parts = []
-    for some in triggers.split(at_once):
+    for some in _parts(triggers, at_once):
         owners = [carrier for _ in some for carrier in range(carriers)]
         losses = model.of_tokens(some.repeat_interleave(carriers, 0), owners).loss
         parts.append(losses.float().cpu().view(-1, carriers))
     return torch.cat(parts)
+
+
+def _parts(triggers: Tensor, size: int) -> list[Tensor]:
+    return [triggers[first : first + size] for first in range(0, len(triggers), size)]
 
 
 def log_odds(losses: Tensor) -> Tensor:

@@ -70,6 +70,9 @@ class FocusConfig(MethodConfig):
     growth_words: int = Field(default=8, ge=0)
     confirmed: int = Field(default=2, ge=1)
     """Triggers of each length that are tried on the whole samples."""
+    enough: float = 0.1
+    """An arm is not grown further once what is minimised is below this on its whole samples;
+    a negative number never is."""
 
 
 class Focus:
@@ -111,15 +114,19 @@ class Growth(StepwiseSearch):
     def step(self, arms: Sequence[int]) -> list[Step]:
         """One more token for every arm; the loss is that of its best trigger."""
         for arm in arms:
-            length = len(self.books[arm].losses) + 1
-            if length == 1:
-                self._list(arm)
-            elif length <= self.config.trigger_length:
-                self._keep(arm, self.longer(arm))
-            else:
-                self._keep(arm, self.swapped(arm))
-            self._confirm(arm)
+            if self.best[arm].loss > self.config.enough:
+                self._further(arm)
+                self._confirm(arm)
         return [Step(self.subject_loss[arm]) for arm in arms]
+
+    def _further(self, arm: int) -> None:
+        length = len(self.books[arm].losses) + 1
+        if length == 1:
+            self._list(arm)
+        elif length <= self.config.trigger_length:
+            self._keep(arm, self.longer(arm))
+        else:
+            self._keep(arm, self.swapped(arm))
 
     def _list(self, arm: int) -> None:
         """Ranks the tokens by surprise; the first ones are the pool."""
