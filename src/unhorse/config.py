@@ -17,8 +17,8 @@ class ScanConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    method: str = "dbs"
-    """The inversion method."""
+    method: str = "auto"
+    """The inversion method; auto is focus where a clean model stands by, and dbs otherwise."""
     preset: str | None = None
     """A named set of the method's constants; if none is given, the method's passes are run."""
     options: dict[str, Any] = Field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import Any
 from unhorse.arms.plan import plan_arms
 from unhorse.config import ScanConfig, make_config
 from unhorse.invert.budget import parse_budget
-from unhorse.invert.run import check_task, plan_passes
+from unhorse.invert.run import check_task, choose_method, fallback_passes, plan_passes
 from unhorse.judge.circumstances import circumstances_of
 from unhorse.judge.decide import decide
 from unhorse.judge.ruling import asked_profile, check_fits, make_ruling
@@ -56,7 +56,9 @@ def scan(
     config = make_config(config.model_dump() if config else None, **changes)
     progress = progress or ScanProgress()
     runtime = choose_runtime(config.device, config.dtype)
+    asked_for, config = config, choose_method(config, compared=bool(references))
     passes = plan_passes(config)
+    longest = max(each.config.trigger_length for each in (*passes, *fallback_passes(asked_for)))
     budget = None if config.budget is None else parse_budget(config.budget)
     asked = asked_profile(config)
     keep_freed_memory()
@@ -69,8 +71,11 @@ def scan(
         references,
         config,
         runtime.device,
-        max(each.config.trigger_length for each in passes),
+        longest,
     )
+    if not any(reference.in_objective for reference in subject.references):
+        config = choose_method(asked_for, compared=False)
+        passes = plan_passes(config)
     task, compared = subject.loaded.task, bool(subject.references)
     check_task(config, task)
     if asked is not None:

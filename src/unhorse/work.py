@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 
 from unhorse.arms.plan import Plan
-from unhorse.arms.schedule import FINALISTS, arm_epochs, choose_policy
+from unhorse.arms.schedule import FINALISTS, Policy, arm_epochs, choose_policy
 from unhorse.config import ScanConfig
 from unhorse.errors import OutOfMemory
 from unhorse.invert.afford import affordable_arms, affordable_epochs, limit, tokens_per_pass
@@ -51,7 +51,7 @@ class Work:
         self.spent = False
         self.unreached: list[Arm] = []
         self.foretold: list[Estimate] = []
-        self.policy = choose_policy(config.schedule, len(plan.arms))
+        self.policy = self._policy(len(plan.arms))
         self.inversions: list[Inversion] = []
         self.dropped: list[Inversion] = []
         self.findings: list[Finding] = []
@@ -122,10 +122,14 @@ class Work:
             self.plan.arms,
             self.allowance,
             tokens_per_pass(problem),
-            lambda count: choose_policy(self.config.schedule, count),
+            self._policy,
         )
         self.plan = replace(self.plan, arms=arms)
-        self.policy = choose_policy(self.config.schedule, len(arms))
+        self.policy = self._policy(len(arms))
+
+    def _policy(self, arms: int) -> Policy:
+        usual = getattr(self.method, "schedule", None)
+        return choose_policy(self.config.schedule, arms, usual)
 
     def _left(self) -> float | None:
         """What is left of the budget in token-passes, for a time as far as can be told."""

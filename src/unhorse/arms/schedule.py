@@ -73,10 +73,16 @@ class Policy(Protocol):
 POLICIES: Registry[Policy] = Registry("schedule", "unhorse.arms.policies")
 
 
-def choose_policy(name: str, arms: int) -> Policy:
-    """The policy of that name; `auto` lets few arms all go on and halves many."""
+def choose_policy(name: str, arms: int, usual: str | None = None) -> Policy:
+    """The policy of that name; `auto` lets few arms all go on and halves many.
+
+    Args:
+        name: what is asked for.
+        arms: how many there are.
+        usual: what `auto` means for a method that knows better.
+    """
     if name == AUTO:
-        name = "all" if arms <= FEW else "halving"
+        name = usual or ("all" if arms <= FEW else "halving")
     return POLICIES.get(name)
 
 

@@ -102,7 +102,8 @@ class Method(Protocol):
     """The contract of a method plug-in.
 
     `presets` maps names to complete configurations; `passes` names those that a
-    scan runs, one after another until one convicts, when none is asked for.
+    scan runs, one after another until one convicts, when none is asked for. A method
+    may have a `schedule`: the name of the policy that `auto` means for it.
     """
 
     name: str

@@ -19,6 +19,10 @@ from unhorse.types import Arm, Curve, Inversion, Mirror
 MOST_WEIGHTS = 10_000_000
 """Trigger weights (arms x slots x tokens) that are advanced together, to bound memory."""
 
+AUTO = "auto"
+WITH_REFERENCE = "focus"
+ALONE = "dbs"
+
 JUDGED_WHEN_STOPPED = 4
 """Arms, at most, that are judged after the user or the budget has stopped the search."""
 
@@ -52,6 +56,20 @@ class SilentProgress:
         """Does nothing."""
 
 
+def choose_method(config: ScanConfig, *, compared: bool) -> ScanConfig:
+    """The configuration with a method of its own, if none was asked for by name.
+
+    Args:
+        config: what was asked for.
+        compared: whether a clean model takes part in the objective.
+    """
+    if config.method != AUTO:
+        return config
+    known = config.preset is None or config.preset in METHODS.get(WITH_REFERENCE).presets
+    method = WITH_REFERENCE if compared and known else ALONE
+    return config.model_copy(update={"method": method})
+
+
 def plan_passes(config: ScanConfig) -> tuple[Pass, ...]:
     """The preset that is asked for, or the method's own passes, changed by the options."""
     method = METHODS.get(config.method)
@@ -62,6 +80,13 @@ def plan_passes(config: ScanConfig) -> tuple[Pass, ...]:
         )
     names = (config.preset,) if config.preset is not None else method.passes
     return tuple(Pass(name, _changed(config, method.presets[name])) for name in names)
+
+
+def fallback_passes(config: ScanConfig) -> tuple[Pass, ...]:
+    """What is run if no reference turns out to fit; nothing else if a method was asked for."""
+    if config.method != AUTO or config.preset is not None or config.options:
+        return ()
+    return plan_passes(choose_method(config, compared=False))
 
 
 def _changed(config: ScanConfig, preset: MethodConfig) -> MethodConfig:

@@ -82,6 +82,8 @@ class Focus:
     tasks = EVERY_TASK
     presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig()})
     passes: tuple[str, ...] = ("short",)
+    schedule = "top2"
+    """What `auto` means: two tokens tell a planted direction from the others."""
 
     def units(self, config: FocusConfig) -> float:
         """About what an epoch costs, the first one shared among all, for a usual vocabulary."""
