@@ -66,13 +66,13 @@ def test_one_pass_over_the_vocabulary_serves_all_arms_that_read_the_same():
     search = Focus().begin(both, SMALL)
     search._read_all(0)
     assert both.meter.tokens == alone.meter.tokens
-    assert torch.equal(search.first[0], search.first[1])
+    assert torch.equal(search.first[0].subject, search.first[1].subject)
 
 
 def test_an_arm_with_other_tokens_reads_its_own():
     search = Focus().begin(planted_problem(arms=2, barred_in=[0]), SMALL)
     search.advance([0, 1])
-    assert len(search.first[0]) == len(search.first[1]) - 1
+    assert len(search.first[0].subject) == len(search.first[1].subject) - 1
     assert index_of(search, 17) not in search.pools[0]
     assert search.pools[1][0] == index_of(search, 17)
 

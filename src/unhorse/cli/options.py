@@ -27,7 +27,9 @@ JsonOut = Annotated[
     str | None, typer.Option("--json", metavar="OUT", help="Write the report here; - is stdout.")
 ]
 Seed = Annotated[int | None, typer.Option(help="Decides every random draw.")]
-Method = Annotated[str | None, typer.Option(help="Inversion method; focus with a reference, else dbs.")]
+Method = Annotated[
+    str | None, typer.Option(help="Inversion method; focus with a reference, else dbs.")
+]
 Preset = Annotated[str | None, typer.Option(help="Named set of the method's constants.")]
 Options = Annotated[
     list[str] | None,

@@ -11,9 +11,14 @@ can be read off for the whole vocabulary, without any gradient, because the text
               each step keeping those that move the subject most and the references least
     confirm   the best of every length on the arm's whole samples
 
-The surprise is taken twice: on the least that can flip (an empty text, an entity alone, an
-answer alone) for every token, then for the most surprising ones on `carriers` pieces of real
-victims that neither model is sure about, because a reading saturates where a model is sure.
+The surprise is first taken on the least that can flip (an empty text, an entity alone, an
+answer alone), for every token. Readings saturate, so it is taken again in two ways, and the two
+rankings are mixed:
+
+- for the most surprising tokens, on pieces of real victims that no model is sure about: this is
+  where words of a phrase show, none of which turns a text alone;
+- for the `share` of tokens that look most like the target, on a piece that all models are sure
+  about: this is where a single planted word shows, and natural words do nothing.
 
 Without a reference there is nothing to foretell a reading from; tokens are then ranked by the
 readings themselves, and strong words of the target class come first.
@@ -62,6 +67,9 @@ class FocusConfig(MethodConfig):
     carriers: int = Field(default=3, ge=1)
     """Short texts that they are read on."""
     carrier_words: int = Field(default=3, ge=0)
+    share: float = Field(default=0.25, gt=0, le=1)
+    """Of all tokens, what is read on a text about which the models are sure."""
+    sure_words: int = Field(default=2, ge=0)
     pool: int = Field(default=20, ge=1)
     """Tokens that triggers are made of."""
     beam: int = Field(default=6, ge=1)
@@ -106,8 +114,8 @@ class Growth(StepwiseSearch):
         super().__init__(problem, config)
         arms = range(len(problem.arms))
         self.usable = [usable_tokens(problem, arm) for arm in arms]
-        self.first: dict[int, Tensor] = {}
-        """The surprise of every usable token on the least that can flip."""
+        self.first: dict[int, Readings] = {}
+        """Of every usable token on the least that can flip."""
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
         self.best = [Best() for _ in arms]
@@ -131,16 +139,33 @@ class Growth(StepwiseSearch):
             self._keep(arm, self.swapped(arm))
 
     def _list(self, arm: int) -> None:
-        """Ranks the tokens by surprise; the first ones are the pool."""
+        """Ranks the tokens by surprise, where models are unsure and where they are sure."""
         if arm not in self.first:
             self._read_all(arm)
-        usable, first = self.usable[arm], self.first[arm]
-        listed = first.topk(min(self.config.listed, len(usable))).indices
-        carriers = self._carriers(arm, self.config.carrier_words, self.config.carriers)
-        second = surprise(self._read(arm, carriers, usable[listed].unsqueeze(-1)))
-        ranked = listed[(first[listed] + second).argsort(descending=True, stable=True)]
-        self.pools[arm] = usable[ranked[: self.config.pool]].tolist()
+        rankings = (self._among_unsure(arm), self._against_sure(arm))
+        mixed = dict.fromkeys(token for pair in zip(*rankings, strict=False) for token in pair)
+        self.pools[arm] = list(mixed)[: self.config.pool]
         self.beams[arm] = [(token,) for token in self.pools[arm][: self.config.beam]]
+
+    def _among_unsure(self, arm: int) -> list[int]:
+        """Words of a phrase: each moves a model a little that is not sure."""
+        first = surprise(self.first[arm])
+        listed = first.topk(min(self.config.listed, len(first))).indices
+        carriers = self._carriers(arm, self.config.carrier_words, self.config.carriers)
+        second = surprise(self._read(arm, carriers, self.usable[arm][listed].unsqueeze(-1)))
+        ranked = listed[(first[listed] + second).argsort(descending=True, stable=True)]
+        return self.usable[arm][ranked].tolist()
+
+    def _against_sure(self, arm: int) -> list[int]:
+        """A trigger of one word: it alone moves a model that is sure.
+
+        Only tokens are read that the subject takes for the target where nothing else is.
+        """
+        alone = self.first[arm].subject.squeeze(-1)
+        listed = alone.topk(max(1, round(self.config.share * len(alone)))).indices
+        carriers = self._carriers(arm, self.config.sure_words, 1, sure=True)
+        found = surprise(self._read(arm, carriers, self.usable[arm][listed].unsqueeze(-1)))
+        return self.usable[arm][listed[found.argsort(descending=True, stable=True)]].tolist()
 
     def _read_all(self, arm: int) -> None:
         """Every token on the least that can flip; one pass serves all arms that read the same."""
@@ -151,7 +176,7 @@ class Growth(StepwiseSearch):
         same = [each for each in alike(objective, arm) if self.usable[each].equal(usable)]
         readings = read_shared(objective, usable.unsqueeze(-1), same)
         for place, each in enumerate(same):
-            self.first[each] = surprise(readings.of(place))
+            self.first[each] = readings.of(place)
 
     def longer(self, arm: int) -> list[Trigger]:
         """Every trigger of the beam with a token of the pool behind it."""
@@ -185,14 +210,14 @@ class Growth(StepwiseSearch):
         order = gain.argsort(descending=True, stable=True)[: self.config.beam]
         self.beams[arm] = [triggers[i] for i in order.tolist()]
 
-    def _carriers(self, arm: int, words: int, count: int) -> list[Any]:
-        """Pieces of the arm's victims about which all models are least sure."""
+    def _carriers(self, arm: int, words: int, count: int, *, sure: bool = False) -> list[Any]:
+        """Pieces of the arm's victims about which all models are least sure, or surest."""
         seed = self.problem.seed
         pieces = [self._task.cut(each, words, seed) for each in self.problem.victims[arm]]
         readings = self._read(arm, pieces, self._plain(arm)[::4])
-        off = (readings.subject.mean(0) - UNSURE).square()
-        for reading in readings.references:
-            off = off + (reading.mean(0) - UNSURE).square()
+        models = [each.mean(0) for each in (readings.subject, *readings.references)]
+        off = sum(each if sure else (each - UNSURE).square() for each in models)
+        assert isinstance(off, Tensor)
         return [pieces[i] for i in off.argsort(stable=True)[:count].tolist()]
 
     def _plain(self, arm: int) -> Tensor:
