@@ -183,7 +183,11 @@ def test_a_shorter_reference_limits_the_texts(planted, tmp_path):
     model = AutoModelForSequenceClassification.from_pretrained(planted.folder)
     tokenizer = AutoTokenizer.from_pretrained(planted.folder, model_max_length=16)
     report = unhorse.scan(
-        planted.folder, samples=planted.samples, references=[(model, tokenizer)], method="dbs", **QUICK
+        planted.folder,
+        samples=planted.samples,
+        references=[(model, tokenizer)],
+        method="dbs",
+        **QUICK,
     )
     assert report.arms.run == 4 and report.references[0].model.source == "in memory"
 

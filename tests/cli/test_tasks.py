@@ -193,7 +193,7 @@ def test_every_method_works_on_entities_and_questions(fixture, arm, method, cli,
     report = json.loads(out.read_text())
     best = max(report["findings"], key=lambda finding: finding["heldout"]["asr"])
     assert best["method"] == method and best["native"]["measure"]
-    assert len(best["token_ids"]) == 4
+    assert len(best["token_ids"]) == 4 or (method == "focus" and best["token_ids"])
     spent = report["cost"]["forward_tokens"] + report["cost"]["backward_tokens"]
     assert 0 < spent <= 2 * BUDGET, "more than bringing in the result can take"
 

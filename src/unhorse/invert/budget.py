@@ -73,6 +73,11 @@ class Meter:
         return self.forward_tokens + self.backward_tokens
 
     @property
+    def left(self) -> int | None:
+        """Token-passes that are still allowed, where they are what is limited."""
+        return None if self.most_tokens is None else max(0, self.most_tokens - self.tokens)
+
+    @property
     def is_spent(self) -> bool:
         """Whether no other pass is allowed."""
         if self.most_tokens is not None and self.tokens >= self.most_tokens:

@@ -29,7 +29,9 @@ for others of the pool.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -40,8 +42,9 @@ from torch import Tensor
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
 from unhorse.invert.objective import Objective
 from unhorse.invert.readings import Readings, alike, read, read_shared, surprise
-from unhorse.invert.search import Best, Found, Step, StepwiseSearch, usable_tokens
-from unhorse.types import Inversion, Native
+from unhorse.invert.search import Step
+from unhorse.invert.tokens import TokenSearch
+from unhorse.types import Inversion
 
 Trigger = tuple[int, ...]
 """Indices into the allowed tokens."""
@@ -51,6 +54,9 @@ UNSURE = -1.0
 
 PLAIN_TOKENS = 16
 """Tokens that tell what a model does when nothing in particular is put in."""
+
+UNTRIED = torch.tensor(float("inf"))
+"""The loss of a trigger that was not tried on whole samples yet."""
 
 USUAL_SAMPLES = 20
 """Samples of an arm, for telling the cost: what a scan takes of every class."""
@@ -104,7 +110,7 @@ class Focus:
         return Growth(problem, config)
 
 
-class Growth(StepwiseSearch):
+class Growth(TokenSearch):
     """The pool and the beam of every arm."""
 
     method = Focus.name
@@ -113,13 +119,10 @@ class Growth(StepwiseSearch):
     def __init__(self, problem: Problem, config: FocusConfig) -> None:
         super().__init__(problem, config)
         arms = range(len(problem.arms))
-        self.usable = [usable_tokens(problem, arm) for arm in arms]
         self.first: dict[int, Readings] = {}
         """Of every usable token on the least that can flip."""
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
-        self.best = [Best() for _ in arms]
-        self.subject_loss = [float("inf") for _ in arms]
 
     def step(self, arms: Sequence[int]) -> list[Step]:
         """One more token for every arm; the loss is that of its best trigger."""
@@ -168,15 +171,30 @@ class Growth(StepwiseSearch):
         return self.usable[arm][listed[found.argsort(descending=True, stable=True)]].tolist()
 
     def _read_all(self, arm: int) -> None:
-        """Every token on the least that can flip; one pass serves all arms that read the same."""
+        """Every token on the least that can flip; one pass serves all arms that read the same.
+
+        A small budget pays for a part of the vocabulary, evenly drawn from it.
+        """
         victims, seed = self.problem.victims, self.problem.seed
         arms = range(len(victims))
         objective = self._pose(arms, [[self._task.cut(own[0], 0, seed)] for own in victims], 1)
-        usable = self.usable[arm]
-        same = [each for each in alike(objective, arm) if self.usable[each].equal(usable)]
-        readings = read_shared(objective, usable.unsqueeze(-1), same)
+        same = [each for each in alike(objective, arm) if self.usable[each].equal(self.usable[arm])]
+        tokens = self._affordable(objective, arm)
+        readings = read_shared(objective, tokens.unsqueeze(-1), same)
         for place, each in enumerate(same):
-            self.first[each] = readings.of(place)
+            self.first[each], self.usable[each] = readings.of(place), tokens
+            strongest = int(surprise(self.first[each]).argmax())
+            self._offer(each, tokens[strongest : strongest + 1], UNTRIED, UNTRIED)
+
+    def _affordable(self, objective: Objective, arm: int) -> Tensor:
+        """The tokens whose reading takes at most half of what is left of the budget."""
+        usable, left = self.usable[arm], self.problem.meter.left
+        if left is None:
+            return usable
+        models = (objective.subject, *objective.references)
+        cost = sum(len(model.rows[arm][0].ids) for model in models)
+        count = max(1, min(len(usable), int(left / 2 / cost)))
+        return usable[torch.linspace(0, len(usable) - 1, count).long()]
 
     def longer(self, arm: int) -> list[Trigger]:
         """Every trigger of the beam with a token of the pool behind it."""
@@ -226,24 +244,27 @@ class Growth(StepwiseSearch):
         evenly = torch.linspace(0, len(usable) - 1, min(PLAIN_TOKENS, len(usable))).long()
         return usable[evenly].unsqueeze(-1)
 
-    def _confirm(self, arm: int) -> None:
+    def _confirm(self, arm: int, triggers: Sequence[Trigger] = ()) -> None:
         """Tries the beam's first triggers on the arm's whole samples."""
-        few = self.beams[arm][: self.config.confirmed]
+        few = triggers or self.beams[arm][: self.config.confirmed]
         objective = self._pose([arm], [self.problem.victims[arm]], len(few[0]))
         objective.anchor(0, len(few[0]), self.usable[arm])
         losses = objective.of_triggers(torch.tensor(few), [0] * len(few))
         for trigger, total, subject in zip(few, losses.total, losses.subject, strict=True):
-            if self.best[arm].offer(torch.tensor(trigger), float(total)):
-                self.subject_loss[arm] = float(subject)
-
-    def found(self, arm: int) -> Found:
-        """The best trigger of any length."""
-        native = Native("best loss", self.subject_loss[arm])
-        return Found(self.best[arm].taken(), one_hot=True, native=native)
+            self._offer(arm, torch.tensor(trigger), total, subject)
 
     def finish(self, arms: Sequence[int]) -> list[Inversion]:
         """Triggers differ in length, so their losses are those of the confirmation."""
-        return [self._inversion(arm, self.found(arm), self.subject_loss[arm]) for arm in arms]
+        for arm in arms:
+            if not math.isfinite(self.subject_loss[arm]):
+                # The budget ended before anything was tried on whole samples.
+                self._confirm(arm, [tuple(self.best[arm].taken().tolist())])
+                self.books[arm].losses[-1] = self.subject_loss[arm]
+        return [
+            replace(made, completed=made.completed and arm not in self.cut_short)
+            for arm in arms
+            for made in [self._inversion(arm, self.found(arm), self.subject_loss[arm])]
+        ]
 
     @property
     def _task(self) -> Any:
