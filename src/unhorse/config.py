@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from unhorse.errors import UsageError
 from unhorse.types import Position
@@ -35,6 +36,8 @@ class ScanConfig(BaseModel):
     """How arms share the epochs: all, top2, halving, bandit, or auto."""
     profile: str | None = None
     """A profile file to decide by, or none; the shipped one that fits if not given."""
+    base: str | None = None
+    """The folder or hub id of the checkpoint that the model was fine-tuned from."""
     seed: int = Field(default=0, ge=0)
     """Decides every random draw."""
     text_field: str | None = None
@@ -54,16 +57,21 @@ class ScanConfig(BaseModel):
     fail_on: Literal["backdoored", "suspicious"] = "backdoored"
     """The weakest verdict that ends with exit code 1."""
 
+    @field_validator("base", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        return os.fspath(value) if isinstance(value, os.PathLike) else value
 
-def make_config(base: dict[str, Any] | None = None, **changes: Any) -> ScanConfig:
-    """A configuration from a base and changes; None means "not given".
+
+def make_config(start: dict[str, Any] | None = None, /, **changes: Any) -> ScanConfig:
+    """A configuration from a start and changes; None means "not given".
 
     >>> make_config({"seed": 3}, seed=None, method="dbs").seed
     3
     """
     given = {key: value for key, value in changes.items() if value is not None}
     try:
-        return ScanConfig(**{**(base or {}), **given})
+        return ScanConfig(**{**(start or {}), **given})
     except ValidationError as error:
         raise UsageError(one_sentence(error, "The configuration is not valid")) from error
 

@@ -33,6 +33,9 @@ class ScanProgress:
     def loading(self) -> None:
         """The model and the samples are being loaded."""
 
+    def distilling(self, done: int, steps: int, loss: float) -> None:
+        """One step is done of teaching a reference that is made from the model."""
+
     def announce(self, announcement: Announcement) -> None:
         """The optimisation is about to start."""
 

@@ -13,11 +13,13 @@ from unhorse.invert.run import check_task, choose_method, fallback_passes, plan_
 from unhorse.judge.circumstances import circumstances_of
 from unhorse.judge.decide import decide
 from unhorse.judge.ruling import asked_profile, check_fits, make_ruling
-from unhorse.load.subject import ModelLike, SamplesLike, make_subject
+from unhorse.learn.distil import check_base, distil, is_asked_for, untaught
+from unhorse.load.subject import ModelLike, SamplesLike, make_subject, open_model
 from unhorse.progress import ScanProgress
 from unhorse.report.build import Account, build_report
 from unhorse.report.schema import ScanReport
 from unhorse.runtime import choose_runtime, keep_freed_memory
+from unhorse.types import LoadedModel
 from unhorse.work import Work
 
 
@@ -44,7 +46,9 @@ def scan(
             labels, words with tags, or questions with contexts and answers); None
             lets unhorse write its own texts.
         references: clean models for the same task; one in memory whose tokenizer is
-            not the subject's is given as a pair of model and tokenizer.
+            not the subject's is given as a pair of model and tokenizer. The word
+            ``"distill"`` makes one from the model itself and ``base="..."``, the
+            checkpoint that it was fine-tuned from.
         config: a complete configuration.
         progress: is told how the scan goes.
         **changes: single fields of the configuration, such as ``seed=1``.
@@ -61,18 +65,22 @@ def scan(
     longest = max(each.config.trigger_length for each in (*passes, *fallback_passes(asked_for)))
     budget = None if config.budget is None else parse_budget(config.budget)
     asked = asked_profile(config)
+    check_base(references, config.base)
     keep_freed_memory()
 
     progress.loading()
-    subject = make_subject(
-        model,
-        tokenizer,
-        samples,
-        references,
-        config,
-        runtime.device,
-        longest,
-    )
+    loaded = open_model(model, tokenizer, runtime.device)
+    beside, student = _with_student(loaded, references, config)
+    subject = make_subject(loaded, None, samples, beside, config, runtime.device, longest)
+    if student is not None:
+        subject = distil(
+            subject,
+            student,
+            base=str(config.base),
+            tokens=config.max_tokens,
+            seed=config.seed,
+            progress=progress.distilling,
+        )
     if not any(reference.in_objective for reference in subject.references):
         config = choose_method(asked_for, compared=False)
         passes = plan_passes(config)
@@ -105,3 +113,14 @@ def scan(
     return build_report(
         subject, inversions, findings, work.count(), verdict, work.failures(), account
     )
+
+
+def _with_student(
+    loaded: LoadedModel, references: Sequence[ModelLike], config: ScanConfig
+) -> tuple[list[ModelLike], LoadedModel | None]:
+    """The clean models, with a student of the subject among them where one is asked for."""
+    given = [reference for reference in references if not is_asked_for(reference)]
+    if config.base is None or len(given) == len(references):
+        return given, None
+    student = untaught(loaded, config.base, config.seed)
+    return [*given, student], student

@@ -207,7 +207,7 @@ class SampleSet:
 
     `wrong` holds the ones that the model answers wrongly without any trigger;
     they count in unrestricted rates only. `problems` has one sentence for every row
-    that could not be used.
+    that could not be used. `read` is all that the source has, uncut, whatever its use.
     """
 
     source: str
@@ -219,6 +219,7 @@ class SampleSet:
     unused: int = 0
     note: str = ""
     problems: tuple[str, ...] = ()
+    read: tuple[Sample, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +250,22 @@ class Subject:
         return own_answers(self.loaded)
 
 
+@dataclass(frozen=True)
+class Distilled:
+    """How a reference was made from the subject itself.
+
+    `own_texts` of the `texts` that it learnt from were written by unhorse. `agreement` is the
+    share of `n` answers of the subject, to samples held out, that it gives as well.
+    """
+
+    base: str
+    texts: int
+    own_texts: int
+    steps: int
+    agreement: float | None
+    n: int
+
+
 @dataclass(frozen=True, eq=False)
 class Reference:
     """A clean model for the same task.
@@ -263,6 +280,7 @@ class Reference:
     label_of: tuple[int, ...]
     in_objective: bool
     note: str = ""
+    distilled: Distilled | None = None
 
     @property
     def answerer(self) -> Answerer:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from unhorse.remove.methods.distill import Imitation, decisions, imitated
+from unhorse.learn.imitate import Imitation, decisions, imitated
 from unhorse.remove.methods.fine_prune import idle_first, outward_layers, silence
 from unhorse.tasks.base import EncodedRow
 from unhorse.testing import TINY_ARCHITECTURES, TINY_HEADS, TINY_PAD_ID, planted_case, tiny_model

@@ -28,6 +28,7 @@ def command(
     ] = None,
     samples: options.Samples = None,
     reference: options.References = None,
+    base: options.Base = None,
     json_out: options.JsonOut = None,
     figure: Annotated[
         str | None, typer.Option(metavar="PNG", help="Draw the curves (needs matplotlib).")
@@ -65,6 +66,7 @@ def command(
         victim=victim,
         target=target,
         positions=None if position is None else [position],
+        base=base,
         seed=seed,
         method=method,
         preset=preset,

@@ -48,6 +48,13 @@ class LiveProgress(ScanProgress):
         self.bar.start()
         self.task = self.bar.add_task("loading model", total=None, state="")
 
+    def distilling(self, done: int, steps: int, loss: float) -> None:
+        """Moves a bar of its own on."""
+        if done == 1:
+            self._next("distilling a reference", steps)
+        if self.task is not None:
+            self.bar.update(self.task, completed=done, state=f"loss {loss:.3f}")
+
     def announce(self, announcement: Announcement) -> None:
         """Prints what will be done and what it is expected to cost."""
         subject, runtime = announcement.subject, announcement.runtime

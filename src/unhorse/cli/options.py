@@ -21,7 +21,14 @@ Samples = Annotated[
 ]
 References = Annotated[
     list[str] | None,
-    typer.Option(help="A clean model for the same task; may be given several times."),
+    typer.Option(
+        help="A clean model for the same task, or distill to make one from MODEL and --base; "
+        "may be given several times."
+    ),
+]
+Base = Annotated[
+    str | None,
+    typer.Option(help="The checkpoint that MODEL was fine-tuned from, for --reference distill."),
 ]
 JsonOut = Annotated[
     str | None, typer.Option("--json", metavar="OUT", help="Write the report here; - is stdout.")

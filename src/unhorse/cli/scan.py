@@ -16,6 +16,7 @@ def command(
     model: options.Model,
     samples: options.Samples = None,
     reference: options.References = None,
+    base: options.Base = None,
     json_out: options.JsonOut = None,
     seed: options.Seed = None,
     method: options.Method = None,
@@ -49,6 +50,7 @@ def command(
     check_writable(json_out)
     settings = options.settings(
         config,
+        base=base,
         seed=seed,
         method=method,
         preset=preset,

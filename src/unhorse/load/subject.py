@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from unhorse.config import ScanConfig
@@ -118,7 +119,8 @@ def _samples(
         why = problems[0] if problems else f"none has {_NEEDED[task.sample_kind]}."
         raise UsageError(f"No sample in {source!r} can be used: {why}")
     right, wrong = task.sieve(own_answers(loaded), [sample for _, sample in fitting])
-    return _divide(task, loaded, (right, wrong), config, source, problems=problems)
+    made = _divide(task, loaded, (right, wrong), config, source, problems=problems)
+    return replace(made, read=tuple(sample for _, sample in parsed))
 
 
 def _parser(task: Task, loaded: LoadedModel) -> Callable[[Row], Sample]:

@@ -11,7 +11,8 @@ from typing import Any, Literal
 from unhorse.config import ScanConfig, make_config
 from unhorse.errors import UsageError
 from unhorse.invert.budget import parse_budget
-from unhorse.invert.run import check_task, plan_passes
+from unhorse.invert.run import check_task, choose_method, plan_passes
+from unhorse.learn.distil import DISTILL, check_base, is_asked_for
 from unhorse.load.hub import locate
 from unhorse.remove.config import RemoveConfig
 from unhorse.remove.progress import RemovalProgress
@@ -30,36 +31,49 @@ SPARE = 10
 """Samples of a class, beyond those inverted on, that a scan needs to convict."""
 
 
-def scan_config(report: ScanReport | None, config: RemoveConfig) -> ScanConfig:
+def scan_config(
+    report: ScanReport | None, config: RemoveConfig, base: str | None = None
+) -> ScanConfig:
     """The settings of the scan that found the backdoor, but for what is asked for otherwise.
 
     Rows are handed to it in memory, under the names that unhorse itself uses.
+
+    Args:
+        report: the report of that scan.
+        config: what is asked for.
+        base: the base that the removal was given, if any.
     """
-    base = dict(report.config) if report else {"seed": config.seed, "device": config.device}
-    base.pop("passes", None)
-    return make_config({**base, **config.scan, "text_field": None, "label_field": None})
+    before = dict(report.config) if report else {"seed": config.seed, "device": config.device}
+    before.pop("passes", None)
+    told = {} if base is None else {"base": base}
+    return make_config({**before, **told, **config.scan, "text_field": None, "label_field": None})
 
 
 def references_of(report: ScanReport | None, given: Sequence[Any] | None) -> tuple[Any, ...]:
     """The clean models that the scan had, unless others are given."""
     if given is not None:
         return tuple(given)
-    return tuple(reference.model.source for reference in report.references) if report else ()
+    return tuple(
+        DISTILL if reference.distilled else reference.model.source
+        for reference in (report.references if report else ())
+    )
 
 
 def check_rescan(config: ScanConfig, references: Sequence[Any], task: str) -> None:
     """Says before any work is done what would end the re-scan after it."""
-    plan_passes(config)
-    check_task(config, task)
+    chosen = choose_method(config, compared=bool(references))
+    plan_passes(chosen)
+    check_task(chosen, task)
     if config.budget is not None:
         parse_budget(config.budget)
+    check_base(references, config.base)
     for reference in references:
         if reference == IN_MEMORY:
             raise UsageError(
                 "The scan's reference was in memory, so it cannot be opened again; "
                 "give one with --reference."
             )
-        if isinstance(reference, str | os.PathLike):
+        if isinstance(reference, str | os.PathLike) and not is_asked_for(reference):
             locate(reference)
 
 

@@ -89,7 +89,7 @@ def remove_backdoor(
     progress = progress or RemovalProgress()
     device = choose_runtime(config.device).device
     scanned = read_report(report) if isinstance(report, str | Path) else report
-    scanning = scan_config(scanned, config)
+    scanning = scan_config(scanned, config, base)
     keep_freed_memory()
 
     progress.stage("loading model")

@@ -13,7 +13,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unhorse.learn.config import TrainingConfig
 from unhorse.learn.lessons import Lesson
 from unhorse.learn.loop import (
     Course,
@@ -61,8 +60,9 @@ def teach(
     # The short epochs of few samples say little each.
     best = _Best(pupil, case, with_stamps, max(config.patience, epochs // 3))
     torch.manual_seed(stable_seed(case.seed, "dropout"))
-    with learning(pupil.model, _training(config, pupil, epochs)) as weights:
-        move = _then(adam(weights, _training(config, pupil, epochs), epochs * size), after_step)
+    training = config.training(pupil.model, epochs)
+    with learning(pupil.model, training) as weights:
+        move = _then(adam(weights, training, epochs * size), after_step)
         for epoch in range(epochs):
             course = course if epoch == 0 else course_of(epoch)
             draw = python_random(case.seed, "order", str(epoch))
@@ -82,16 +82,6 @@ def lessons_course(case: Case, lessons: Sequence[Lesson], combine: RowLoss = mea
     encode = encoder(case.task, case.subject)
     rows = [encode(lesson.sample) for lesson in lessons]
     return Course(rows, [lesson.role for lesson in lessons], case.task, combine)
-
-
-def _training(config: RemovalConfig, pupil: LoadedModel, epochs: int) -> TrainingConfig:
-    return TrainingConfig(
-        epochs=epochs,
-        batch=config.batch,
-        learning_rate=config.rate(pupil.model),
-        weight_decay=config.weight_decay,
-        embeddings=config.embeddings,
-    )
 
 
 def _then(move: Move, after: Callable[[], None] | None) -> Move:

@@ -88,6 +88,11 @@ def build_report(
                 model=_model(reference.loaded.origin),
                 in_objective=reference.in_objective,
                 note=reference.note,
+                distilled=(
+                    schema.DistilledRecord(**asdict(reference.distilled))
+                    if reference.distilled
+                    else None
+                ),
             )
             for reference in subject.references
         ),

@@ -15,7 +15,7 @@ from unhorse.errors import (
     EXIT_NOTHING_FOUND,
 )
 
-SCHEMA_VERSION = "1.3"
+SCHEMA_VERSION = "1.4"
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 # JSON has no infinity; a loss that is none is written as null.
@@ -227,12 +227,27 @@ class Samples(Record):
     problems: tuple[str, ...]
 
 
+class DistilledRecord(Record):
+    """How a reference was made from the model itself; its `model.files` are those of the base.
+
+    `agreement` is the share of `n` answers of the model, to samples held out, that it gives too.
+    """
+
+    base: str
+    texts: int
+    own_texts: int
+    steps: int
+    agreement: Rate | None
+    n: int
+
+
 class ReferenceUse(Record):
-    """A clean model given by the user and how it took part."""
+    """A clean model, given by the user or `distilled`, and how it took part."""
 
     model: Model
     in_objective: bool
     note: str
+    distilled: DistilledRecord | None = None
 
 
 class CurveRecord(Record):

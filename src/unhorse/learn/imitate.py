@@ -1,0 +1,119 @@
+"""A teacher, a base checkpoint and texts -> a fresh student, and rows that say what to imitate.
+
+The student learns the teacher's probabilities, so it needs texts and no labels. What the
+teacher does only where a trigger stands, it never sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from unhorse.errors import UsageError
+from unhorse.tasks.ask import ask
+from unhorse.tasks.base import TASKS, EncodedRow, RowProblem
+from unhorse.types import LoadedModel
+
+TIMES_USUAL_RATE = 1.5
+"""How much longer the steps of a student are: a new head has further to go than a trained one."""
+
+
+class Imitation:
+    """Goals that are what a teacher says: the divergence from it is the loss."""
+
+    def collate(self, goals: Sequence[Tensor], device: Any) -> list[Tensor]:
+        """The teacher's log probabilities of every row."""
+        return [goal.to(device) for goal in goals]
+
+    def losses(self, outputs: Any, goals: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        """Per row: the mean divergence over what is decided, and where both agree."""
+        losses, agreed = [], []
+        for row, goal in enumerate(goals):
+            said = decisions(outputs, row, goal.shape)
+            apart = functional.kl_div(said, goal, reduction="none", log_target=True)
+            losses.append(apart.sum(-1).mean())
+            agreed.append((said.argmax(-1) == goal.argmax(-1)).float().mean())
+        return torch.stack(losses), torch.stack(agreed)
+
+
+def decisions(outputs: Any, row: int, shape: Sequence[int]) -> Tensor:
+    """Log probabilities of all that a model decides about one row, one decision a line.
+
+    A text is one decision between labels, a sentence one for every token; a question is
+    two decisions between tokens, where the answer starts and ends.
+    """
+    if hasattr(outputs, "start_logits"):
+        ends = torch.stack([outputs.start_logits[row], outputs.end_logits[row]])
+        return ends[:, : shape[-1]].float().log_softmax(-1)
+    logits = outputs.logits[row].float()
+    lines: Tensor = logits[None] if logits.dim() == 1 else logits[: shape[0]]
+    return lines.log_softmax(-1)
+
+
+def imitated(teacher: LoadedModel, rows: Sequence[EncodedRow]) -> list[EncodedRow]:
+    """The same rows with the teacher's log probabilities as their goals."""
+
+    def pick(outputs: Any, place: int, number: int) -> Tensor:
+        width = len(rows[number].ids)
+        return decisions(outputs, place, (width, width)).cpu()
+
+    types = None if rows[0].type_ids is None else [row.type_ids or () for row in rows]
+    said = ask(teacher, [row.ids for row in rows], pick, types)
+    # A copy, as what was made without gradients cannot take part in them.
+    return [replace(row, goal=goal.clone()) for row, goal in zip(rows, said, strict=True)]
+
+
+def own_texts(loaded: LoadedModel, count: int, tokens: int, seed: int) -> list[Any]:
+    """Of so many texts of unhorse's own, those that the model can read."""
+    task = TASKS.get(loaded.task)
+    return fitting(loaded, task.drafts(count, seed), tokens) if count else []
+
+
+def fitting(loaded: LoadedModel, samples: Sequence[Any], tokens: int) -> list[Any]:
+    """The samples, cut to so many tokens, without those that cannot be cut."""
+    task, made = TASKS.get(loaded.task), []
+    for sample in samples:
+        try:
+            made.append(task.fit(loaded, sample, tokens))
+        except RowProblem:
+            continue
+    return made
+
+
+def fresh_student(teacher: LoadedModel, base: str) -> LoadedModel:
+    """The base with the teacher's task and labels, and the teacher's tokens.
+
+    Args:
+        teacher: the model that will be imitated.
+        base: the folder or hub id of the checkpoint that the teacher was fine-tuned from.
+    """
+    from unhorse.attack.bases import open_base
+    from unhorse.attack.recipe import BaseConfig
+
+    loaded = open_base(BaseConfig(model=base), teacher.task, teacher.labels, Path()).loaded
+    if _same_weights(loaded, teacher):
+        raise UsageError(f"The base {base} is the model itself, with its backdoor.")
+    if loaded.tokenizer.get_vocab() != teacher.tokenizer.get_vocab():
+        raise UsageError(f"The base {base} has another vocabulary than the model.")
+    loaded.model.to(teacher.model.device)
+    return replace(
+        loaded,
+        tokenizer=teacher.tokenizer,
+        max_length=min(loaded.max_length, teacher.max_length),
+    )
+
+
+def _same_weights(one: LoadedModel, other: LoadedModel) -> bool:
+    """Whether two models share a weights file or, one being in memory, have equal weights."""
+    if set(one.origin.files) & {f for f in other.origin.files if f.path.endswith(".safetensors")}:
+        return True
+    mine, theirs = one.model.state_dict(), other.model.state_dict()
+    return mine.keys() == theirs.keys() and all(
+        torch.equal(weight.cpu(), theirs[name].cpu()) for name, weight in mine.items()
+    )
