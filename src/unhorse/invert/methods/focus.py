@@ -73,7 +73,7 @@ class FocusConfig(MethodConfig):
     carriers: int = Field(default=3, ge=1)
     """Short texts that they are read on."""
     carrier_words: int = Field(default=3, ge=0)
-    share: float = Field(default=0.25, gt=0, le=1)
+    share: float = Field(default=0.15, gt=0, le=1)
     """Of all tokens, what is read on a text about which the models are sure."""
     sure_words: int = Field(default=2, ge=0)
     pool: int = Field(default=20, ge=1)
@@ -175,9 +175,8 @@ class Growth(TokenSearch):
 
         A small budget pays for a part of the vocabulary, evenly drawn from it.
         """
-        victims, seed = self.problem.victims, self.problem.seed
-        arms = range(len(victims))
-        objective = self._pose(arms, [[self._task.cut(own[0], 0, seed)] for own in victims], 1)
+        arms = range(len(self.problem.arms))
+        objective = self._pose(arms, [self._pieces(each, 0)[:1] for each in arms], 1)
         same = [each for each in alike(objective, arm) if self.usable[each].equal(self.usable[arm])]
         tokens = self._affordable(objective, arm)
         readings = read_shared(objective, tokens.unsqueeze(-1), same)
@@ -230,13 +229,21 @@ class Growth(TokenSearch):
 
     def _carriers(self, arm: int, words: int, count: int, *, sure: bool = False) -> list[Any]:
         """Pieces of the arm's victims about which all models are least sure, or surest."""
-        seed = self.problem.seed
-        pieces = [self._task.cut(each, words, seed) for each in self.problem.victims[arm]]
+        pieces = self._pieces(arm, words)
+        pieces = pieces[: max(count, len(pieces) // 2)]
         readings = self._read(arm, pieces, self._plain(arm)[::4])
         models = [each.mean(0) for each in (readings.subject, *readings.references)]
         off = sum(each if sure else (each - UNSURE).square() for each in models)
         assert isinstance(off, Tensor)
         return [pieces[i] for i in off.argsort(stable=True)[:count].tolist()]
+
+    def _pieces(self, arm: int, words: int) -> list[Any]:
+        """A piece of every victim, those with the fewest tokens first: they are the cheapest."""
+        seed = self.problem.seed
+        pieces = [self._task.cut(each, words, seed) for each in self.problem.victims[arm]]
+        encoded = self._pose([arm], [pieces], 1).subject.rows[0]
+        order = sorted(range(len(pieces)), key=lambda i: len(encoded[i].ids))
+        return [pieces[i] for i in order]
 
     def _plain(self, arm: int) -> Tensor:
         """Single tokens that mean nothing in particular, spread over the vocabulary."""
