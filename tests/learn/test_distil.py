@@ -1,15 +1,18 @@
 """A clean reference made from the subject itself, on a planted model of seconds."""
 
+import io
 import json
 import shutil
 from dataclasses import replace
 
 import pytest
 import torch
+from rich.console import Console
 from tests.conftest import LABELS, TRIGGER, make_texts, train
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 import unhorse
+from unhorse.cli.live import LiveProgress
 from unhorse.config import ScanConfig
 from unhorse.learn.distil import StudentConfig, _divided, distil, untaught
 from unhorse.load.subject import make_subject, open_model
@@ -126,6 +129,18 @@ def test_held_out_questions_share_no_context_with_the_others():
     learnt, heldout = _divided(asked, StudentConfig())
     assert len(heldout) == 6 and len(learnt) == 36
     assert not {s.context for s in learnt} & {s.context for s in heldout}
+
+
+def test_the_terminal_shows_the_steps():
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    live = LiveProgress(console)
+    live.loading()
+    for done in (1, 2):
+        live.distilling(done, 2, 0.25)
+    live.bar.refresh()
+    live.close()
+    shown = console.file.getvalue()
+    assert "distilling a reference" in shown and "2/2" in shown and "loss 0.250" in shown
 
 
 class Heard(ScanProgress):

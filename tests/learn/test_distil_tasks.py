@@ -2,6 +2,7 @@
 
 import pytest
 from tests.matrix.train import build
+from transformers import DistilBertConfig, DistilBertForMaskedLM
 
 from unhorse.config import ScanConfig
 from unhorse.learn.distil import StudentConfig, distil, untaught
@@ -42,3 +43,17 @@ def turned(answerer, built, subject):
     stamped = [task.stamp(victim, arm, 0, built.trigger) for victim in victims]
     hits = [outcome.hit for row in task.outcomes(answerer, stamped, arm) for outcome in row]
     return sum(hits) / len(hits)
+
+
+def test_a_base_that_knows_no_segments(tmp_path):
+    built = build("bert", "question-answering", planted=True, seed=2)
+    size = {"dim": 32, "hidden_dim": 32, "n_layers": 1, "n_heads": 2}
+    shape = DistilBertConfig(vocab_size=built.model.config.vocab_size, **size)
+    DistilBertForMaskedLM(shape).save_pretrained(tmp_path)
+    built.tokenizer.save_pretrained(tmp_path)
+    loaded = open_model(built.model, built.tokenizer, "cpu")
+    student = untaught(loaded, str(tmp_path), 0)
+    subject = make_subject(loaded, None, built.samples, [student], ScanConfig(), "cpu", 2)
+    config = StudentConfig(enough_texts=0, least_steps=1, epochs=1)
+    made = distil(subject, student, base="small", tokens=64, config=config).references[0]
+    assert made.distilled.steps > 0 and "weak" in made.note

@@ -121,7 +121,8 @@ def distil(
     learnt, heldout = _divided(_given(subject, student, tokens, seed, config), config)
     own = _own(student, [*learnt, *heldout], tokens, seed, config)
     with reproducible(seed):
-        steps = _teach(student, _rows(subject.loaded, [*learnt, *own]), seed, progress, config)
+        rows = _rows(subject.loaded, student, [*learnt, *own])
+        steps = _teach(student, rows, seed, progress, config)
     agreed = _agreement(subject.loaded, student, heldout)
     made = Distilled(base, len(learnt) + len(own), len(own), steps, *agreed)
     return replace(
@@ -165,11 +166,15 @@ def _own(
     return [text for text in texts if text.group not in known][:room]
 
 
-def _rows(subject: LoadedModel, texts: Sequence[Any]) -> list[EncodedRow]:
+def _rows(subject: LoadedModel, student: LoadedModel, texts: Sequence[Any]) -> list[EncodedRow]:
+    """The texts as the student reads them, with what the subject says about them."""
     if not texts:
         raise UsageError("There is no text that a reference could be distilled on.")
     encode = ENCODERS[subject.task]
-    return imitated(subject, [encode(subject, text) for text in texts])
+    said = imitated(subject, [encode(subject, text) for text in texts])
+    # The tokens are the same, but one of the two may know no segments.
+    read = (encode(student, text) for text in texts)
+    return [replace(row, goal=each.goal) for row, each in zip(read, said, strict=True)]
 
 
 def _teach(
