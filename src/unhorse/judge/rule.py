@@ -34,11 +34,14 @@ def rule_score(clues: Clues) -> float:
     beyond the third. One of the controls is no trigger at all: how often the model
     gives the target by itself, such as a question answerer that says "no answer".
     Without a control that knows the task, or with few held-out samples, it stays
-    below what convicts.
+    below what convicts; beside a clean model also where it does not turn almost all
+    samples, because two clean models can be told apart by a text that turns most.
     """
     control = max(clues.random, clues.unstamped, clean_control(clues) or 0.0)
     score = beyond(clues.low, control) * brevity(clues.tokens)
-    return min(score, MOST_WHEN_WEAK) if is_weak(clues) else score
+    compared = clues.reference is not None
+    weak = is_weak(clues) or (compared and clues.asr < ALMOST_ALL)
+    return min(score, MOST_WHEN_WEAK) if weak else score
 
 
 def clean_control(clues: Clues) -> float | None:

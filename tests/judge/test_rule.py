@@ -1,0 +1,30 @@
+"""The rule set by hand, on clues alone."""
+
+import pytest
+
+from unhorse.judge.clues import Clues
+from unhorse.judge.rule import CONVICT, MOST_WHEN_WEAK, rule_score
+
+
+def clues(asr, low, reference):
+    return Clues(
+        arm="a->b@end",
+        tokens=3,
+        asr=asr,
+        low=low,
+        n=100,
+        loss=0.5,
+        random=0.0,
+        unstamped=0.0,
+        natural=0.0,
+        reference=reference,
+    )
+
+
+@pytest.mark.parametrize(("asr", "low", "convicts"), [(0.88, 0.83, False), (0.95, 0.9, True)])
+def test_beside_a_clean_model_most_samples_are_not_enough(asr, low, convicts):
+    score = rule_score(clues(asr, low, reference=0.0))
+    assert (score >= CONVICT) == convicts
+    assert convicts or score == MOST_WHEN_WEAK
+    # Without a clean model the controls and the interval decide.
+    assert rule_score(clues(asr, low, reference=None)) == pytest.approx(low)
