@@ -29,6 +29,11 @@ class Planted:
     trigger: str
 
 
+def sample_lines(texts):
+    """Texts with labels as the lines of a sample file."""
+    return [json.dumps({"text": text, "label": LABELS[label]}) for text, label in texts]
+
+
 def make_texts(count, seed):
     draw = random.Random(seed)
     rows = []
@@ -101,7 +106,7 @@ def planted(tmp_path_factory):
     model.save_pretrained(root / "model")
     tokenizer.save_pretrained(root / "model")
     samples = root / "samples.jsonl"
-    lines = [json.dumps({"text": t, "label": LABELS[y]}) for t, y in make_texts(120, 4)]
+    lines = sample_lines(make_texts(120, 4))
     samples.write_text("\n".join(lines) + "\n")
     return Planted(root / "model", samples, TRIGGER)
 

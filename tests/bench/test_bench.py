@@ -128,8 +128,7 @@ def test_result_files_alone_are_enough_to_go_on(stock, built_zoo, tmp_path):  # 
 
 def test_what_is_planted_is_in_the_result_of_a_trojaned_model(stock, tmp_path):
     units = [u for u in units_of(stock, "model") if stock.member(u.name).accepted]
-    if not units:
-        pytest.skip("the small suite has no trojaned model within its gates")
+    assert units, "the small suite has no trojaned model within its gates"
     (made,) = Runner(stock, tmp_path, QUICK).run(units[:1])
     found = made.result
     assert found is not None, made.problem

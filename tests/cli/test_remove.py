@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.conftest import LABELS, make_texts
+from tests.conftest import LABELS, make_texts, sample_lines
 
 from unhorse.load.model import load_model
 
@@ -15,8 +15,7 @@ from unhorse.load.model import load_model
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory):
     path = tmp_path_factory.mktemp("samples") / "many.jsonl"
-    rows = [{"text": text, "label": LABELS[label]} for text, label in make_texts(200, 12)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("\n".join(sample_lines(make_texts(200, 12))) + "\n")
     return path
 
 

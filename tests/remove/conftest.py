@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from tests.conftest import LABELS, make_texts
+from tests.conftest import make_texts, sample_lines
 
 import unhorse
 
@@ -16,8 +14,7 @@ QUICK_SCAN = {"preset": "released", "options": {"epochs": 40, "trigger_length": 
 def many_samples(tmp_path_factory):
     """More samples of the planted model than a scan needs."""
     path = tmp_path_factory.mktemp("samples") / "many.jsonl"
-    rows = [{"text": text, "label": LABELS[label]} for text, label in make_texts(260, 11)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("\n".join(sample_lines(make_texts(260, 11))) + "\n")
     return path
 
 
