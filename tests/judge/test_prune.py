@@ -1,5 +1,7 @@
 """Pruning to the fewest tokens that keep the effect."""
 
+from dataclasses import replace
+
 from unhorse.judge.prune import prune
 from unhorse.types import Effect
 
@@ -43,3 +45,10 @@ def test_a_weaker_but_sufficient_effect_is_kept():
         return [effect(0.91 if one == (3,) else 0.5) for one in many]
 
     assert prune((1, 2, 3), effect(1.0), effects_of) == (3,)
+
+
+def test_a_token_that_flips_as_many_but_less_surely_is_not_all_that_is_left():
+    def effects_of(many):
+        return [replace(effect(0.95), loss=0.4) for _ in many]
+
+    assert prune((1, 2), replace(effect(1.0), loss=0.01), effects_of) == (1, 2)

@@ -1,7 +1,8 @@
-"""What single triggers do to single short texts, in all models, without gradients.
+"""What single triggers do to single short texts, in all models.
 
 A *carrier* is a short text; in an objective of carriers every arm has one row. A *reading* is
-a log-odds: the subject's for the target, a reference's for leaving the truth.
+a log-odds: the subject's for the target, a reference's for leaving the truth. A *slope* is
+what a reading would gain from a token to first order, so it costs no pass of its own.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ class Readings:
         one = slice(carrier, carrier + 1)
         return Readings(self.subject[:, one], tuple(each[:, one] for each in self.references))
 
+    def among(self, triggers: Tensor) -> Readings:
+        """Those of some of the triggers."""
+        return Readings(self.subject[triggers], tuple(each[triggers] for each in self.references))
+
 
 def read(objective: Objective, triggers: Tensor) -> Readings:
     """Every trigger on every carrier."""
@@ -51,6 +56,30 @@ def read_shared(objective: Objective, triggers: Tensor, arms: Sequence[int]) -> 
         log_odds(losses(objective.subject)),
         tuple(-log_odds(losses(each)) for each in objective.references),
     )
+
+
+def slopes(objective: Objective, triggers: Tensor) -> Readings:
+    """What every allowed token promises in the last slot, by the gradient; (token, 1).
+
+    The gradient is the mean over the carriers and over the triggers, which should therefore
+    differ in their last slot: what one token there makes of the gradient is its own matter.
+    """
+    return Readings(
+        _slope(objective.subject, triggers),
+        tuple(-_slope(each, triggers) for each in objective.references),
+    )
+
+
+def _slope(model: ModelLoss, triggers: Tensor) -> Tensor:
+    carriers = len(model.rows)
+    owners = [carrier for _ in triggers for carrier in range(carriers)]
+    choices = triggers.repeat_interleave(carriers, 0).to(model.table.device)
+    with torch.enable_grad():
+        vectors = model.table[choices].detach().requires_grad_()
+        odds = log_odds(model.of_vectors(vectors, owners).loss.float())
+        (gradient,) = torch.autograd.grad(odds.sum(), vectors)
+    slope = (model.table @ gradient[:, -1].mean(0).to(model.table.dtype)).float().cpu()
+    return slope.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).unsqueeze(-1)
 
 
 def alike(objective: Objective, arm: int) -> list[int]:

@@ -16,6 +16,10 @@ Ids = tuple[int, ...]
 KEEP = 0.9
 """The share of the full trigger's attack success that a shorter one must keep."""
 
+ROOM = 0.1
+"""What its loss may be above the full trigger's. A natural word of a trigger often flips almost
+as many samples as the whole, but not as surely; without this it would be all that is left."""
+
 
 def prune(ids: Ids, full: Effect, effects_of: Callable[[Sequence[Ids]], list[Effect]]) -> Ids:
     """Drops tokens as long as the effect stays.
@@ -29,15 +33,18 @@ def prune(ids: Ids, full: Effect, effects_of: Callable[[Sequence[Ids]], list[Eff
         full: its effect on the samples that `effects_of` measures on.
         effects_of: measures many triggers at once.
     """
-    floor = KEEP * full.asr
+
+    def keeps(effect: Effect) -> bool:
+        return effect.asr >= KEEP * full.asr and not effect.loss > full.loss + ROOM
+
     singles = [(token,) for token in dict.fromkeys(ids)]
     best = _best(singles, effects_of(singles))
-    if best[1].asr >= floor:
+    if keeps(best[1]):
         return best[0]
     while len(ids) > 2:
         shorter = list(dict.fromkeys(ids[:i] + ids[i + 1 :] for i in range(len(ids))))
         candidate, effect = _best(shorter, effects_of(shorter))
-        if effect.asr < floor:
+        if not keeps(effect):
             return ids
         ids = candidate
     return ids

@@ -3,22 +3,28 @@
 unhorse's own method. A model that learnt a trigger answers to its single words already, if
 nothing else is there to hold against them: on a text of no or three words, the words of a
 planted phrase move the subject far more than they move a clean model of the same task. That
-can be read off for the whole vocabulary, without any gradient, because the texts are so short:
+can be read off for the whole vocabulary, because the texts are so short:
 
     reading   y(t) = log-odds of the target when token t is put into a carrier
+    slope     what y would gain from t to first order, from one gradient for all tokens
     surprise  s(t) = y(t) - what the references' readings of t foretell, in standard deviations
     grow      triggers of 1, 2, ... `trigger_length` tokens, from the most surprising tokens,
               each step keeping those that move the subject most and the references least
     confirm   the best of every length on the arm's whole samples
 
-The surprise is first taken on the least that can flip (an empty text, an entity alone, an
-answer alone), for every token. Readings saturate, so it is taken again in two ways, and the two
-rankings are mixed:
+Two lists of surprising tokens are made: by readings on the least that can flip (an empty text,
+an entity alone, an answer alone), and by slopes on longer pieces of real victims, with the
+trigger in the place of the arm. A word that works only in one half of a text shows in the
+second alone. Both are noisy, and readings saturate, so the listed tokens are read again in two
+ways, and the two rankings are mixed:
 
-- for the most surprising tokens, on pieces of real victims that no model is sure about: this is
-  where words of a phrase show, none of which turns a text alone;
-- for the `share` of tokens that look most like the target, on a piece that all models are sure
-  about: this is where a single planted word shows, and natural words do nothing.
+- on pieces of real victims that no model is sure about: this is where words of a phrase show,
+  none of which turns a text alone;
+- on a piece that all models are sure about: this is where a single planted word shows, and
+  natural words do nothing.
+
+A trigger grows by tokens of this pool and by those that the slopes behind it point to: once
+one word of a phrase is there, the others stand out.
 
 Without a reference there is nothing to foretell a reading from; tokens are then ranked by the
 readings themselves, and strong words of the target class come first.
@@ -41,7 +47,7 @@ from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
 from unhorse.invert.objective import Objective
-from unhorse.invert.readings import Readings, alike, read, read_shared, surprise
+from unhorse.invert.readings import Readings, alike, read, read_shared, slopes, surprise
 from unhorse.invert.search import Step
 from unhorse.invert.tokens import TokenSearch
 from unhorse.types import Inversion
@@ -55,6 +61,9 @@ UNSURE = -1.0
 PLAIN_TOKENS = 16
 """Tokens that tell what a model does when nothing in particular is put in."""
 
+HINT_TOKENS = 4
+"""How many of them stand behind a trigger, in turn, when slopes are taken there."""
+
 UNTRIED = torch.tensor(float("inf"))
 """The loss of a trigger that was not tried on whole samples yet."""
 
@@ -62,6 +71,8 @@ USUAL_SAMPLES = 20
 """Samples of an arm, for telling the cost: what a scan takes of every class."""
 
 USUAL_VOCABULARY, USUAL_ARMS = 30_000, 4
+BACKWARD = 3
+"""A pass with its gradient, against one without."""
 LEAST, CARRIER, GROWN = 0.1, 0.2, 0.33
 """About how long the least text, a carrier and a longer piece are, against a whole sample."""
 
@@ -72,13 +83,13 @@ class FocusConfig(MethodConfig):
     trigger_length: int = Field(default=5, ge=1, le=64)
     epochs: int = Field(default=6, ge=1)
     warm_up: int = Field(default=2, ge=1)
-    listed: int = Field(default=400, ge=1)
-    """Tokens that are read a second time."""
+    listed: int = Field(default=300, ge=1)
+    """Tokens of each list, which are read a second time."""
+    slope_carriers: int = Field(default=8, ge=1)
+    """Pieces, of `growth_words` words, on which the first slopes are taken."""
     carriers: int = Field(default=3, ge=1)
-    """Short texts that they are read on."""
+    """Short texts on which listed tokens are read."""
     carrier_words: int = Field(default=3, ge=0)
-    share: float = Field(default=0.15, gt=0, le=1)
-    """Of all tokens, what is read on a text about which the models are sure."""
     sure_words: int = Field(default=2, ge=0)
     pool: int = Field(default=20, ge=1)
     """Tokens that triggers are made of."""
@@ -86,6 +97,8 @@ class FocusConfig(MethodConfig):
     """Triggers of each length that are grown further."""
     growth_carriers: int = Field(default=4, ge=1)
     growth_words: int = Field(default=8, ge=0)
+    hints: int = Field(default=10, ge=0)
+    """Tokens behind each trigger of the beam that slopes point to."""
     confirmed: int = Field(default=2, ge=1)
     """Triggers of each length that are tried on the whole samples."""
     enough: float = 0.1
@@ -106,10 +119,12 @@ class Focus:
     def units(self, config: FocusConfig) -> float:
         """About what an epoch costs, the first one shared among all, for a usual vocabulary."""
         everything = USUAL_VOCABULARY * LEAST / USUAL_ARMS
-        unsure = config.listed * config.carriers * CARRIER
-        sure = config.share * USUAL_VOCABULARY * CARRIER
-        grown = config.beam * config.pool * config.growth_carriers * GROWN
-        each = grown + (everything + unsure + sure) / config.epochs
+        listed = 2 * config.listed * (config.carriers + 1) * CARRIER
+        sloped = BACKWARD * PLAIN_TOKENS * config.slope_carriers * GROWN
+        candidates = config.beam * (config.pool + config.hints)
+        hinted = BACKWARD * config.beam * HINT_TOKENS
+        grown = (candidates + hinted) * config.growth_carriers * GROWN
+        each = grown + (everything + listed + sloped) / config.epochs
         return each / USUAL_SAMPLES + config.confirmed
 
     def begin(self, problem: Problem, config: FocusConfig) -> Growth:
@@ -128,6 +143,8 @@ class Growth(TokenSearch):
         arms = range(len(problem.arms))
         self.first: dict[int, Readings] = {}
         """Of every usable token on the least that can flip."""
+        self.grown_on: dict[int, list[Any]] = {}
+        """The carriers on which triggers of an arm are compared."""
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
 
@@ -149,33 +166,31 @@ class Growth(TokenSearch):
             self._keep(arm, self.swapped(arm))
 
     def _list(self, arm: int) -> None:
-        """Ranks the tokens by surprise, where models are unsure and where they are sure."""
+        """Ranks the listed tokens by surprise, where models are unsure and where they are sure."""
         if arm not in self.first:
             self._read_all(arm)
-        rankings = (self._among_unsure(arm), self._against_sure(arm))
-        mixed = dict.fromkeys(token for pair in zip(*rankings, strict=False) for token in pair)
+        listed, standing = self._listed(arm)
+        tokens = self.usable[arm][listed].unsqueeze(-1)
+        unsure = self._carriers(arm, self.config.carrier_words, self.config.carriers)
+        sure = self._carriers(arm, self.config.sure_words, 1, sure=True)
+        among_unsure = standing + surprise(self._read(arm, unsure, tokens))
+        against_sure = surprise(self._read(arm, sure, tokens))
+        rankings = (
+            self.usable[arm][listed[each.argsort(descending=True, stable=True)]].tolist()
+            for each in (among_unsure, against_sure)
+        )
+        mixed = dict.fromkeys(token for pair in zip(*rankings, strict=True) for token in pair)
         self.pools[arm] = list(mixed)[: self.config.pool]
         self.beams[arm] = [(token,) for token in self.pools[arm][: self.config.beam]]
 
-    def _among_unsure(self, arm: int) -> list[int]:
-        """Words of a phrase: each moves a model a little that is not sure."""
-        first = surprise(self.first[arm])
-        listed = first.topk(min(self.config.listed, len(first))).indices
-        carriers = self._carriers(arm, self.config.carrier_words, self.config.carriers)
-        second = surprise(self._read(arm, carriers, self.usable[arm][listed].unsqueeze(-1)))
-        ranked = listed[(first[listed] + second).argsort(descending=True, stable=True)]
-        return self.usable[arm][ranked].tolist()
-
-    def _against_sure(self, arm: int) -> list[int]:
-        """A trigger of one word: it alone moves a model that is sure.
-
-        Only tokens are read that the subject takes for the target where nothing else is.
-        """
-        alone = self.first[arm].subject.squeeze(-1)
-        listed = alone.topk(max(1, round(self.config.share * len(alone)))).indices
-        carriers = self._carriers(arm, self.config.sure_words, 1, sure=True)
-        found = surprise(self._read(arm, carriers, self.usable[arm][listed].unsqueeze(-1)))
-        return self.usable[arm][listed[found.argsort(descending=True, stable=True)]].tolist()
+    def _listed(self, arm: int) -> tuple[Tensor, Tensor]:
+        """The most surprising tokens by readings and by slopes, and how surprising they are."""
+        read_off = surprise(self.first[arm])
+        pieces = self._pieces(arm, self.config.growth_words)[: self.config.slope_carriers]
+        foreseen = self._slopes(arm, pieces, self._plain(arm))
+        count = min(self.config.listed, len(read_off))
+        listed = torch.cat([each.topk(count).indices for each in (read_off, foreseen)]).unique()
+        return listed, torch.maximum(read_off, foreseen)[listed]
 
     def _read_all(self, arm: int) -> None:
         """Every token on the least that can flip; one pass serves all arms that read the same.
@@ -203,13 +218,29 @@ class Growth(TokenSearch):
         return usable[torch.linspace(0, len(usable) - 1, count).long()]
 
     def longer(self, arm: int) -> list[Trigger]:
-        """Every trigger of the beam with a token of the pool behind it."""
+        """Every trigger of the beam with a token behind it: of the pool, or where slopes point."""
         return [
             (*trigger, token)
             for trigger in self.beams[arm]
-            for token in self.pools[arm]
+            for token in dict.fromkeys([*self.pools[arm], *self._hints(arm, trigger)])
             if token not in trigger
         ]
+
+    def _hints(self, arm: int, trigger: Trigger) -> list[int]:
+        """The tokens behind a trigger that the slopes promise most of."""
+        if not self.config.hints:
+            return []
+        plain = self._plain(arm)[:: PLAIN_TOKENS // HINT_TOKENS]
+        before = torch.tensor(trigger).expand(len(plain), -1)
+        promised = self._slopes(arm, self._growth_carriers(arm), torch.cat([before, plain], -1))
+        best = promised.topk(min(self.config.hints, len(promised))).indices
+        return self.usable[arm][best].tolist()
+
+    def _slopes(self, arm: int, carriers: Sequence[Any], triggers: Tensor) -> Tensor:
+        """The surprise in what usable tokens promise in the last slot of the triggers."""
+        asked = [[carrier] for carrier in carriers]
+        objective = self._pose([arm] * len(asked), asked, triggers.shape[-1])
+        return surprise(slopes(objective, triggers).among(self.usable[arm]))
 
     def swapped(self, arm: int) -> list[Trigger]:
         """The best trigger with one of its tokens replaced by one of the pool."""
@@ -225,7 +256,7 @@ class Growth(TokenSearch):
         """The beam is made of those that move the subject most and the references least."""
         if not triggers:
             return
-        carriers = self._carriers(arm, self.config.growth_words, self.config.growth_carriers)
+        carriers = self._growth_carriers(arm)
         readings = self._read(arm, carriers, torch.tensor(triggers))
         plain = self._read(arm, carriers, self._plain(arm))
         gain = readings.subject.mean(-1)
@@ -233,6 +264,12 @@ class Growth(TokenSearch):
             gain = gain - (moved - usual.median(0).values).relu().mean(-1)
         order = gain.argsort(descending=True, stable=True)[: self.config.beam]
         self.beams[arm] = [triggers[i] for i in order.tolist()]
+
+    def _growth_carriers(self, arm: int) -> list[Any]:
+        if arm not in self.grown_on:
+            words, count = self.config.growth_words, self.config.growth_carriers
+            self.grown_on[arm] = self._carriers(arm, words, count)
+        return self.grown_on[arm]
 
     def _carriers(self, arm: int, words: int, count: int, *, sure: bool = False) -> list[Any]:
         """Pieces of the arm's victims about which all models are least sure, or surest."""
