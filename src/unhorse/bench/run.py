@@ -26,7 +26,7 @@ from unhorse.invert.run import plan_passes
 from unhorse.progress import ScanProgress
 from unhorse.zoo.state import Member
 
-VERSION = 3
+VERSION = 4
 """Raised when a change to a method or to the judge makes old results incomparable."""
 
 JUDGED_AGAIN = {"profile", "fail_on"}

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from unhorse.bench.clean import clean_models
+from unhorse.bench.cure import Cure
 from unhorse.bench.misses import misses
 from unhorse.bench.pairs import pairs
 from unhorse.bench.repeats import repeats
 from unhorse.bench.result import Result
 from unhorse.bench.sheet import Sheet
 from unhorse.bench.table1 import Context, table1
+from unhorse.bench.table2 import table2
 from unhorse.bench.table3 import table3
 from unhorse.bench.table4 import table4
 
@@ -25,6 +27,7 @@ def all_tables(
     audits: Mapping[tuple[str, bool], float],
     suites: Path | None,
     against: str,
+    cures: Sequence[Cure] = (),
 ) -> list[Sheet]:
     """Every table that has at least one row.
 
@@ -35,6 +38,7 @@ def all_tables(
         suites: a folder with suite files that are not built in.
         against: the label of the method that is tested against all others, and whose errors
             are told.
+        cures: what removals made of models.
     """
     context = Context(results, splits, audits, suites)
     # Models beyond the paper's attacks are a split of their own, tested like the test split.
@@ -43,6 +47,7 @@ def all_tables(
         table1(context),
         table1(context, "advanced", by_attack=True),
         table1(replace(context, splits=widely), "beyond", by_attack=True),
+        table2(cures, splits),
         table3(results, splits),
         table4(results, splits),
         pairs(results, splits, against),

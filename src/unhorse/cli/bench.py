@@ -19,6 +19,8 @@ from unhorse.cli.zoo import Data, Opened, Suite, Zoo
 from unhorse.errors import EXIT_NOT_CLEARED
 
 EVERY = "all"
+AMOUNTS = "0.1,200"
+"""The paper's setting, and a few hundred samples."""
 
 
 def command(
@@ -59,6 +61,25 @@ def command(
             "the best two arms after 20 epochs.",
         ),
     ] = False,
+    remove: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METHODS",
+            help="Make no scans; take out of the trojaned models, by these removal methods with "
+            "commas, what their stored scans have found.",
+        ),
+    ] = None,
+    amounts: Annotated[
+        str,
+        typer.Option(
+            help="Clean rows that a removal is given, with commas: shares of the training data "
+            "or numbers of rows."
+        ),
+    ] = AMOUNTS,
+    base: Annotated[
+        str | None,
+        typer.Option(help="The checkpoint that models descend from, for removals that need it."),
+    ] = None,
     reason: Annotated[
         str | None, typer.Option(help="Why the test split is looked at, for its log.")
     ] = None,
@@ -84,6 +105,7 @@ def command(
     What is there already is not done again, so it can be stopped at any moment. Exit codes:
     0 complete, 3 something is missing.
     """
+    from unhorse.bench.cure import Clinic
     from unhorse.bench.hygiene import log_beside, log_run
     from unhorse.bench.metrics import check_installed
     from unhorse.bench.plan import Given, as_in_paper, parse_methods, plan
@@ -115,10 +137,13 @@ def command(
     if paper:
         given = as_in_paper(opened.suite.task)
     units = plan(opened.entries, asked, seeds, split or (), only or (), given)
+    seconds = None if minutes is None else minutes * 60
+    if remove is not None:
+        raise typer.Exit(_remove(say, Clinic(stock, out, base), units, remove, amounts, seconds))
     runner = Runner(stock, out, settings.model_dump())
     done: list[Done] = []
     try:
-        for one in runner.run(units, None if minutes is None else minutes * 60):
+        for one in runner.run(units, seconds):
             done.append(one)
             _tell(say, done, len(units))
     finally:
@@ -132,6 +157,35 @@ def command(
     if table is not None:
         write_text(table, markdown(rows))
     raise typer.Exit(EXIT_NOT_CLEARED if problems else 0)
+
+
+def _remove(
+    say: Callable[[str], None],
+    clinic: Any,
+    units: Sequence[Any],
+    methods: str,
+    amounts: str,
+    seconds: float | None,
+) -> int:
+    """Makes the removals after the scans of these units; the exit code."""
+    from unhorse.bench.cure import parse_amounts, parse_removals, plan_treatments
+
+    planned = plan_treatments(units, parse_removals(methods), parse_amounts(amounts))
+    problems = 0
+    for number, one in enumerate(clinic.run(planned, seconds), 1):
+        asked = one.treatment
+        name = f"{asked.unit.name} {asked.method} {asked.amount.text}"
+        if one.cure is None:
+            problems += 1
+            say(f"{'missing':<8} {name}: {one.problem}")
+        elif one.made_now:
+            cure, left = one.cure, len(planned) - number
+            say(
+                f"{'removed':<8} {name}  ASR {cure.asr_before:.2f} -> {cure.asr_after:.2f}  "
+                f"clean {cure.clean_before:.3f} -> {cure.clean_after:.3f}  "
+                f"{cure.seconds:.0f} s  ({left} left)"
+            )
+    return EXIT_NOT_CLEARED if problems else 0
 
 
 def _name(one: Any) -> str:

@@ -38,13 +38,14 @@ def command(
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make Tables 1, 3 and 4, paired tests and repetitions as Markdown, LaTeX and CSV.
+    """Make Tables 1 to 4, paired tests and repetitions as Markdown, LaTeX and CSV.
 
     Thresholds of the paper's protocol are learnt on the results of the calibration split,
     so those must be in RESULTS as well. unhorse's own verdicts are those of the scans,
     unless profiles are named.
     """
     from unhorse.bench.audits import read_audits
+    from unhorse.bench.cure import read_cures
     from unhorse.bench.metrics import check_installed
     from unhorse.bench.rejudge import rejudged
     from unhorse.bench.result import read_results
@@ -65,6 +66,7 @@ def command(
         read_audits(audits) if audits else {},
         suites,
         against or ScanConfig().method,
+        read_cures(results),
     )
     out.mkdir(parents=True, exist_ok=True)
     console = make_console(quiet)

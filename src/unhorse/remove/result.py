@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 
 import torch
 
@@ -20,10 +18,10 @@ from unhorse.remove.rescan import RescanRows
 from unhorse.remove.triggers import joined
 from unhorse.report import removal as schema
 from unhorse.report.schema import FileRead, Measured, Model, ScanReport
+from unhorse.report.versions import versions_used
 from unhorse.types import Effect, Origin
 
 _PROBLEMS_SHOWN = 20
-_PACKAGES = ("unhorse", "torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ def build_removal_report(
             "settings": account.settings.model_dump(mode="json"),
         },
         scan_config=account.scanning.model_dump(mode="json"),
-        versions={"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
+        versions=versions_used(),
         device=account.device,
         threads=torch.get_num_threads(),
         removal_seconds=sum(lap.seconds for lap in laps),

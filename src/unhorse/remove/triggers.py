@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ NEARLY_AS_STRONG = 0.5
 """The share of the strongest finding's score from which another one is removed with it."""
 
 MOST_TRIGGERS = 8
+
+FOUND = ("backdoored", "suspicious")
+"""The verdicts whose findings are worth removing."""
 
 
 def read_report(source: str | Path) -> ScanReport:
@@ -46,15 +50,25 @@ def check_same_model(report: ScanReport, origin: Origin) -> None:
 
 def from_report(report: ScanReport, origin: TriggerOrigin = "report") -> tuple[Trigger, ...]:
     """The strongest finding and those nearly as strong; none where nothing was found."""
-    if report.verdict.state not in ("backdoored", "suspicious") or not report.findings:
+    if report.verdict.state not in FOUND:
         return ()
-    arms = TASKS.get(report.task).arms
-    least = NEARLY_AS_STRONG * max(finding.score for finding in report.findings)
+    return from_findings(report.task, report.labels, report.findings, origin)
+
+
+def from_findings(
+    task: str,
+    labels: Sequence[str],
+    findings: Sequence[FindingRecord],
+    origin: TriggerOrigin = "report",
+) -> tuple[Trigger, ...]:
+    """The strongest of some findings and those nearly as strong."""
+    arms = TASKS.get(task).arms
+    least = NEARLY_AS_STRONG * max((finding.score for finding in findings), default=0.0)
     found: dict[tuple[str, ...], Trigger] = {}
-    for finding in sorted(report.findings, key=lambda finding: -finding.score):
+    for finding in sorted(findings, key=lambda finding: -finding.score):
         if finding.score >= least:
             positions: Any = (finding.position,)
-            known = arms(report.labels, positions, finding.target)
+            known = arms(labels, positions, finding.target)
             arm = _arm(known, finding.victim, finding.target)
             if arm is not None:
                 key = (finding.pruned.text, arm.key)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 
 from unhorse.config import ScanConfig
 from unhorse.invert.budget import Meter
 from unhorse.invert.estimate import Estimate, peak_bytes
 from unhorse.invert.pose import Pass
 from unhorse.report import schema
+from unhorse.report.versions import versions_used
 from unhorse.types import (
     ArmCount,
     Effect,
@@ -25,8 +24,6 @@ from unhorse.types import (
 )
 
 _PROBLEMS_SHOWN = 20
-
-_PACKAGES = ("unhorse", "torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ def build_report(
             **account.config.model_dump(mode="json"),
             "passes": {p.preset: p.config.model_dump(mode="json") for p in account.passes},
         },
-        versions={"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
+        versions=versions_used(),
         device=account.runtime.device,
         dtype=account.runtime.dtype,
         attention=_attention(subject, account.runtime),

@@ -189,7 +189,8 @@ class Growth(TokenSearch):
         pieces = self._pieces(arm, self.config.growth_words)[: self.config.slope_carriers]
         foreseen = self._slopes(arm, pieces, self._plain(arm))
         count = min(self.config.listed, len(read_off))
-        listed = torch.cat([each.topk(count).indices for each in (read_off, foreseen)]).unique()
+        best = [each.topk(count).indices.tolist() for each in (read_off, foreseen)]
+        listed = torch.tensor(sorted({token for own in best for token in own}))
         return listed, torch.maximum(read_off, foreseen)[listed]
 
     def _read_all(self, arm: int) -> None:
