@@ -18,6 +18,8 @@ def timeless(report):
         del data[name]
     for each in data["rounds"]:
         del each["seconds"], each["rescan"]["seconds"]
+    if data["control"] is not None:
+        del data["control"]["seconds"]
     return data
 
 
@@ -31,6 +33,14 @@ def test_the_planted_trigger_is_removed(proven):
     assert "78 held-out rows" in report.clean.note
     low, high = report.clean.after.interval
     assert low <= report.clean.after.value <= high
+
+
+def test_plain_fine_tuning_is_reported_beside_it(proven):
+    control = proven.report.control
+    assert control.method == "finetune" and control.seconds > 0
+    assert len(control.triggers) == len(proven.report.triggers)
+    left = zip(control.triggers, proven.report.triggers, strict=True)
+    assert all(alone.asr > 0.5 > trigger.after.asr for alone, trigger in left)
 
 
 def test_the_proof_is_made_with_another_seed_and_the_scans_own_settings(proven, quick_report):
@@ -58,6 +68,7 @@ def test_fine_tuning_alone_fails_and_says_why(planted, many_samples, quick_repor
     removed = unhorse.remove_backdoor(
         planted.folder, samples=many_samples, report=quick_report, method="finetune"
     )
+    assert removed.report.control is None
     assert removed.report.outcome.state == "failed" and removed.report.exit_code() == 1
     assert "still convicts" in removed.report.outcome.reasons[0]
     assert "zebra" in removed.report.rounds[0].rescan.strongest
@@ -149,5 +160,6 @@ def test_hostile_text_does_nothing_in_a_card(proven):
 
     evil = "\x1b[2J`|<script>\u202e\n# x"
     first = proven.report.triggers[0].model_copy(update={"text": evil, "victim": evil})
-    card = model_card(proven.report.model_copy(update={"triggers": (first,)}))
+    changed = {"triggers": (first, *proven.report.triggers[1:])}
+    card = model_card(proven.report.model_copy(update=changed))
     assert "\x1b" not in card and "\u202e" not in card and "\n# x" not in card

@@ -37,6 +37,13 @@ MaxDrop = Annotated[
 AttackRecord = Annotated[
     Path | None, typer.Option(help="An attack.json, to measure the true trigger as well.")
 ]
+Control = Annotated[
+    bool | None,
+    typer.Option(
+        "--control/--no-control",
+        help="Measure plain fine-tuning on the same samples beside the method.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Write the model even where proof failed.")]
 References = Annotated[
     list[str] | None,
@@ -60,6 +67,7 @@ def command(
     until_clean: UntilClean = None,
     max_drop: MaxDrop = None,
     attack_record: AttackRecord = None,
+    control: Control = None,
     force: Force = False,
     json_out: options.JsonOut = None,
     seed: options.Seed = None,
@@ -93,6 +101,7 @@ def command(
         seed=seed,
         until_clean=until_clean,
         max_drop=max_drop,
+        control=control,
         text_field=text_field,
         label_field=label_field,
         max_tokens=max_tokens,

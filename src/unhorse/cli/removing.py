@@ -8,7 +8,7 @@ from unhorse.cli.live import LiveProgress, duration
 from unhorse.cli.training import TrainingProgress
 from unhorse.progress import ScanProgress
 from unhorse.remove.progress import RemovalProgress
-from unhorse.report.removal import RemovalReport
+from unhorse.report.removal import Control, RemovalReport
 from unhorse.report.safe_text import plain, safe_text
 from unhorse.report.schema import Measured
 
@@ -77,6 +77,8 @@ def describe(report: RemovalReport) -> list[str]:
         lines.append(
             f"truth     {safe_text(true.text, 120)!r}: success {_rates(true.before, true.after)}"
         )
+    if report.control is not None:
+        lines.append(f"compare   {_compared(report, report.control)}")
     last = report.rounds[-1]
     lines.append(
         f"re-scan   {last.rescan.verdict.state}, score {last.rescan.verdict.score:.2f} of 1, "
@@ -87,6 +89,20 @@ def describe(report: RemovalReport) -> list[str]:
         f"time      {duration(report.removal_seconds)} removing, {duration(report.seconds)} in all"
     )
     return lines
+
+
+def _compared(report: RemovalReport, control: Control) -> str:
+    """What plain fine-tuning would have left, the truth if it is known."""
+    left = [("the true trigger", control.true_trigger)] if control.true_trigger else []
+    left += [
+        (repr(safe_text(trigger.text, 60)), effect)
+        for trigger, effect in zip(report.triggers, control.triggers, strict=True)
+    ]
+    rates = ", ".join(f"{name} {effect.asr:.0%}" for name, effect in left)
+    return (
+        f"{control.method} on the same samples, without a trigger, leaves {rates or 'no trigger'}; "
+        f"{report.clean.metric} {control.clean.value:.3f}"
+    )
 
 
 def _rates(before: Measured, after: Measured) -> str:

@@ -25,6 +25,8 @@ class RemoveConfig(BaseModel):
     """Rounds of removal and scan, at most, until nothing is found; one if not given."""
     max_drop: float = Field(default=2.0, ge=0, le=100)
     """Points that the clean metric may fall."""
+    control: bool = True
+    """Whether plain fine-tuning on the same samples is measured beside the method."""
     text_field: str | None = None
     """The column or key that holds the text, where it cannot be guessed."""
     label_field: str | None = None

@@ -19,7 +19,7 @@ from unhorse.remove.triggers import joined
 from unhorse.report import removal as schema
 from unhorse.report.schema import FileRead, Measured, Model, ScanReport
 from unhorse.report.versions import versions_used
-from unhorse.types import Effect, Origin
+from unhorse.types import Effect, LoadedModel, Origin
 
 _PROBLEMS_SHOWN = 20
 
@@ -32,6 +32,15 @@ class Lap:
     cleaned: Cleaned
     seconds: float
     scanned: ScanReport
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The model after plain fine-tuning, to compare with."""
+
+    method: str
+    loaded: LoadedModel
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,11 @@ class Account:
 
 
 def build_removal_report(
-    case: Case, laps: Sequence[Lap], truth: Truth | None, account: Account
+    case: Case,
+    laps: Sequence[Lap],
+    truth: Truth | None,
+    account: Account,
+    compared: Compared | None = None,
 ) -> schema.RemovalReport:
     """Measures before and after on the same held-out rows, decides, and writes it all down.
 
@@ -58,13 +71,15 @@ def build_removal_report(
         laps: what was done, in order.
         truth: the attack's own record, if there is one.
         account: settings and times.
+        compared: the control, if there is one.
     """
     triggers = joined(laps[0].triggers, laps[-1].triggers)
     last = laps[-1]
-    before, after = (
-        measure(loaded, case.rows.heldout, triggers, truth, case.seed)
-        for loaded in (case.subject, last.cleaned.loaded)
-    )
+
+    def measured(loaded: LoadedModel) -> Measurement:
+        return measure(loaded, case.rows.heldout, triggers, truth, case.seed)
+
+    before, after = measured(case.subject), measured(last.cleaned.loaded)
     drop = fall(before.clean, after.clean, case.seed)
     verdict = last.scanned.verdict
     max_drop = account.config.max_drop / 100
@@ -81,6 +96,7 @@ def build_removal_report(
         clean=_clean(before.clean, after.clean, drop, max_drop, case.seed),
         triggers=_triggers(triggers, before, after),
         true_trigger=_true(truth, before, after),
+        control=compared and _control(compared, measured(compared.loaded), case.seed),
         rounds=tuple(_round(lap, account.rescanned) for lap in laps),
         samples=_samples(case),
         config={
@@ -150,6 +166,16 @@ def _true(
         target=arm.target_name,
         before=_measured(before.true),
         after=_measured(after.true),
+    )
+
+
+def _control(compared: Compared, after: Measurement, seed: int) -> schema.Control:
+    return schema.Control(
+        method=compared.method,
+        clean=schema.Value(value=after.clean.value, interval=after.clean.interval(seed)),
+        triggers=tuple(map(_measured, after.effects)),
+        true_trigger=None if after.true is None else _measured(after.true),
+        seconds=compared.seconds,
     )
 
 

@@ -22,7 +22,7 @@ from unhorse.remove.progress import RemovalProgress
 from unhorse.remove.proof import read_truth
 from unhorse.remove.records import Trigger
 from unhorse.remove.rescan import Rescans, check_rescan, references_of, scan_config
-from unhorse.remove.result import Account, Lap, build_removal_report
+from unhorse.remove.result import Account, Compared, Lap, build_removal_report
 from unhorse.remove.rows import Wanted, make_rows
 from unhorse.remove.triggers import by_hand, check_same_model, from_report, joined, read_report
 from unhorse.report.removal import RemovalReport
@@ -31,6 +31,9 @@ from unhorse.runtime import choose_runtime, keep_freed_memory
 from unhorse.tasks.base import TASKS
 from unhorse.triggers.vocabulary import retokenise
 from unhorse.types import LoadedModel, own_answers
+
+CONTROL = "finetune"
+"""The method that every other one is compared with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +114,7 @@ def remove_backdoor(
         scanned = rescans.scan(loaded, 0)
         case = replace(case, triggers=_found(scanned))
     laps = list(_laps(case, method, settings, rescans, config))
+    compared = _compared(case, method, config, progress)
     progress.stage("measuring")
     account = Account(
         config=config,
@@ -122,7 +126,22 @@ def remove_backdoor(
         scan_seconds=scanned.seconds if scanned else None,
         began=began,
     )
-    return Removed(laps[-1].cleaned.loaded, build_removal_report(case, laps, truth, account))
+    return Removed(
+        laps[-1].cleaned.loaded, build_removal_report(case, laps, truth, account, compared)
+    )
+
+
+def _compared(
+    case: Case, method: Removal, config: RemoveConfig, progress: RemovalProgress
+) -> Compared | None:
+    """What the samples alone would have done: fine-tuning on them without any stamp."""
+    if method.name == CONTROL or not config.control:
+        return None
+    progress.stage(f"comparing ({CONTROL})")
+    control, began = REMOVALS.get(CONTROL), time.perf_counter()
+    with reproducible(case.seed):
+        cleaned = control.remove(case, control.config())
+    return Compared(CONTROL, cleaned.loaded, time.perf_counter() - began)
 
 
 def method_of(config: RemoveConfig) -> tuple[Removal, RemovalConfig]:

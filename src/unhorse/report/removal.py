@@ -8,7 +8,7 @@ from typing import Any, Literal
 from unhorse.errors import EXIT_BACKDOORED, EXIT_NOT_CLEARED, EXIT_NOTHING_FOUND
 from unhorse.report.schema import Measured, Model, Rate, Record, VerdictRecord
 
-REMOVAL_VERSION = "1.0"
+REMOVAL_VERSION = "1.1"
 
 
 class Value(Record):
@@ -107,6 +107,20 @@ class Round(Record):
     rescan: Rescan
 
 
+class Control(Record):
+    """The same model after plain fine-tuning on the same samples, without any stamp.
+
+    It tells what the samples alone would have done. `triggers` are the effects of the known
+    triggers, in their order.
+    """
+
+    method: str
+    clean: Value
+    triggers: tuple[Measured, ...]
+    true_trigger: Measured | None
+    seconds: float
+
+
 class RemovalSamples(Record):
     """Which samples were used, and for what."""
 
@@ -141,6 +155,8 @@ class RemovalReport(Record):
     clean: CleanMetric
     triggers: tuple[TriggerRecord, ...]
     true_trigger: TrueTrigger | None
+    control: Control | None
+    """None where the method is the control itself, or where none was asked for."""
     rounds: tuple[Round, ...]
     samples: RemovalSamples
     config: dict[str, Any]

@@ -57,21 +57,26 @@ def _origin(report: RemovalReport) -> list[str]:
 
 def _figures(report: RemovalReport) -> list[str]:
     clean, scan, true = report.clean, report.rounds[-1].rescan, report.true_trigger
+    control = report.control
     low, high = clean.fall.interval
     lines = [
         "## Before and after, on held-out rows",
         "",
-        "| what | before | after | rows |",
-        "|---|---|---|---|",
-        f"| {clean.metric} | {clean.before.value:.3f} | {clean.after.value:.3f} | {clean.n} |",
+        "| what | before | after | plain fine-tuning instead | rows |",
+        "|---|---|---|---|---|",
+        f"| {clean.metric} | {clean.before.value:.3f} | {clean.after.value:.3f} | "
+        f"{f'{control.clean.value:.3f}' if control else '-'} | {clean.n} |",
     ]
-    for trigger in report.triggers:
+    instead = control.triggers if control else (None,) * len(report.triggers)
+    for trigger, compared in zip(report.triggers, instead, strict=True):
         way = f"{_quoted(trigger.victim)} to {_quoted(trigger.target)}, {trigger.position}"
         what = f"success of {_quoted(trigger.text)} ({way})"
-        lines.append(_line(what, trigger.before, trigger.after))
+        lines.append(_line(what, trigger.before, trigger.after, compared))
     if true is not None:
         what = f"success of the true trigger {_quoted(true.text)}"
-        lines.append(_line(what, true.before, true.after))
+        lines.append(
+            _line(what, true.before, true.after, control.true_trigger if control else None)
+        )
     return [
         *lines,
         "",
@@ -90,8 +95,9 @@ def _name(report: RemovalReport) -> str:
 _PIPELINE = {"sequence-classification": "text-classification"}
 
 
-def _line(what: str, before: Measured, after: Measured) -> str:
-    return f"| {what} | {before.asr:.3f} | {after.asr:.3f} | {after.n} |"
+def _line(what: str, before: Measured, after: Measured, instead: Measured | None) -> str:
+    compared = "-" if instead is None else f"{instead.asr:.3f}"
+    return f"| {what} | {before.asr:.3f} | {after.asr:.3f} | {compared} | {after.n} |"
 
 
 def _quoted(text: str) -> str:
