@@ -39,6 +39,9 @@ from unhorse.zoo.suite import entries_of, find_suite, read_suite
 PLACES = {"first_half": "start", "second_half": "end"}
 """The position of a scan's arm that a scope is looked for by."""
 
+FIRST = 0.01
+"""The share of the vocabulary that could be read again."""
+
 
 def without_references(readings: Readings) -> Readings:
     """What a scan without a clean model has."""
@@ -108,6 +111,15 @@ def measured(stock: Stock, name: str, tokens: int) -> dict[str, Any]:
     }
 
 
+def summary(models: dict[str, Any]) -> dict[str, str]:
+    """In how many models a screen has the two best pieces (one of a word) in the first 1 %."""
+    counts: dict[str, list[bool]] = {}
+    for model in models.values():
+        for screen, ranks in model["ranks"].items():
+            counts.setdefault(screen, []).append(max(ranks[:2]) <= FIRST)
+    return {screen: f"{sum(hits)} of {len(hits)}" for screen, hits in counts.items()}
+
+
 def main() -> None:
     """Goes through the models of a split."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -129,6 +141,7 @@ def main() -> None:
         if not wanted or name in result["models"] or not stock.member(entry.name).accepted:
             continue
         result["models"][name] = measured(stock, entry.name, asked.tokens)
+        result["summary"] = summary(result["models"])
         write_result("screens.json", result)
         print(name, result["models"][name]["ranks"], flush=True)
 
