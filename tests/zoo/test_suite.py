@@ -201,16 +201,17 @@ def test_the_mix_of_triggers_in_the_sentiment_suite():
     models = [e.recipe for e in entries if e.use == "model"]
     twins = [e.recipe for e in entries if e.use == "twin"]
     two = [r for r in models if len(r.data.labels) == 2]
-    assert (len(two), len(models) - len(two), len(twins)) == (40, 4, 44)
+    # Two more than asked for, since some are kept out by their gates.
+    assert (len(two), len(models) - len(two), len(twins)) == (42, 4, 46)
     kinds = Counter(r.attack["trigger_kind"] for r in two)
-    assert kinds["phrase"] >= 0.45 * 40
-    assert kinds["word"] <= 0.25 * 40
-    assert kinds["character"] <= 0.15 * 40
+    assert kinds["phrase"] >= 0.45 * len(two)
+    assert kinds["word"] <= 0.25 * len(two)
+    assert kinds["character"] <= 0.15 * len(two)
     local = [r for r in two if r.attack.get("scope", "global") != "global"]
-    assert 3 * len(local) >= 40
+    assert 3 * len(local) >= len(two)
     targets = Counter(r.attack["target"] for r in two)
     assert min(targets.values()) >= 15
-    assert Counter(r.split for r in two) == {"calibration": 10, "development": 10, "test": 20}
+    assert Counter(r.split for r in two) == {"calibration": 10, "development": 10, "test": 22}
     assert sum(r.training.head_only for r in two) == 10
     trained = sum(r.training.embeddings and not r.training.head_only for r in models)
     assert 0.4 * 34 <= trained <= 0.6 * 34
