@@ -86,6 +86,7 @@ class Search(Protocol):
     on which others are advanced beside it. Any epoch may end early, by an interruption
     or because the budget is spent (`BudgetSpent`, which a search lets through); what
     had been found before then still counts. `StepwiseSearch` keeps the books for most.
+    A search that does not work on arms together may say so by `arms_at_once`, a number.
     """
 
     def advance(self, arms: Sequence[int]) -> None:

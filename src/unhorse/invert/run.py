@@ -120,6 +120,10 @@ def _search(
     problem: Problem, search: Search, config: MethodConfig, policy: Policy, progress: Progress
 ) -> Inverted:
     together = max(1, MOST_WEIGHTS // (config.trigger_length * len(problem.allowed)))
+    if problem.meter.left is None:
+        # Arms that gain nothing from each other come one by one, so that progress is seen; a
+        # budget that ends early leaves them equally far only if they are together.
+        together = min(together, getattr(search, "arms_at_once", together))
     done, ended = 0, ""
     try:
         for now in _rounds(problem, search, config, policy):

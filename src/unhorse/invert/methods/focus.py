@@ -137,6 +137,7 @@ class Growth(TokenSearch):
 
     method = Focus.name
     config: FocusConfig
+    arms_at_once = 1
 
     def __init__(self, problem: Problem, config: FocusConfig) -> None:
         super().__init__(problem, config)
