@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.bench.made import result
-from tests.zoo.conftest import built_zoo, small  # noqa: F401
+from tests.zoo.conftest import SMALL, built_zoo, small  # noqa: F401
 
 from unhorse.bench.cure import (
     Clinic,
@@ -129,3 +129,17 @@ def test_table_2_tells_proxies_from_recovered_triggers():
     assert both["clean before"] == "0.900" and both["clean after"] == "0.890"
     assert {r["triggers"] for r in rows} == {"all", "proxy", "recovered"}
     assert table2(cures, ["development"]).rows == ()
+
+
+def test_the_command_removes_what_stored_scans_found(built_zoo, scanned, tmp_path, cli):  # noqa: F811
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    given = ["bench", path, "--zoo", built_zoo.zoo, "-o", tmp_path, "--methods", "random"]
+    given += ["--only", "cal-word-01", "--amounts", "100"]
+    code, out, err = cli(*map(str, given), "--remove", "finetune")
+    assert code == 0 and "removed  cal-word-01 finetune 100  ASR" in out + err
+    code, _, err = cli(*map(str, given), "--remove", "nonsense")
+    assert code == 2 and "no removal called 'nonsense'" in err
+    given[-1] = "none"
+    code, _, err = cli(*map(str, given), "--remove", "finetune")
+    assert code == 2 and "neither a share" in err

@@ -113,10 +113,14 @@ def command(
     from unhorse.bench.stock import Stock
     from unhorse.bench.table import markdown, rows_of
     from unhorse.invert.base import METHODS
+    from unhorse.invert.run import WITH_REFERENCE
 
     check_installed()
     check_writable(table)
-    asked = parse_methods(",".join(METHODS.names()) if methods == EVERY else methods)
+    if methods == EVERY:
+        # What is removed is what the usual scan has found.
+        methods = WITH_REFERENCE if remove is not None else ",".join(METHODS.names())
+    asked = parse_methods(methods)
     settings = options.settings(
         None,
         options=option,
