@@ -82,24 +82,3 @@ def test_another_restart_reads_other_pieces():
     task, (victim, *_) = search._task, search.problem.victims[0]
     pieces = {task.cut(victim, 2, seed).text for seed in range(8)}
     assert len(pieces) > 1 and all(piece in victim.text for piece in pieces)
-
-
-def test_all_pairs_of_the_pool_are_tried_where_that_is_asked_for():
-    problem = planted_problem(arms=1)
-    config = SMALL.model_copy(update={"pairs": 6, "beam": 1, "hints": 0, "compared": 4})
-    search = Focus().begin(problem, config)
-    search.advance([0])
-    pool = search.pools[0]
-    tried = {frozenset(trigger) for trigger in search.longer(0)}
-    assert tried == {frozenset((a, b)) for a in pool for b in pool if a != b}
-    search.advance([0])
-    assert len(search.beams[0]) == 1 and search.best[0].choice is not None
-
-
-def test_references_are_asked_about_the_most_moving_triggers_alone():
-    search = search_on()
-    search.advance([0])
-    search.config = SMALL.model_copy(update={"compared": 3})
-    triggers = search.longer(0)
-    kept = search._most_moving(0, search._growth_carriers(0), triggers)
-    assert len(kept) == 3 and set(kept) <= set(triggers)

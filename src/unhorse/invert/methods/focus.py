@@ -38,7 +38,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
@@ -64,8 +63,6 @@ PLAIN_TOKENS = 16
 
 HINT_TOKENS = 4
 """How many of them stand behind a trigger, in turn, when slopes are taken there."""
-
-PAIR = 2
 
 UNTRIED = torch.tensor(float("inf"))
 """The loss of a trigger that was not tried on whole samples yet."""
@@ -102,11 +99,6 @@ class FocusConfig(MethodConfig):
     growth_words: int = Field(default=8, ge=0)
     hints: int = Field(default=10, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
-    pairs: int = Field(default=0, ge=0)
-    """Tokens of the pool that are tried in all pairs: for phrases none of whose words does much
-    alone. The pool then has those that the two lists put first as well."""
-    compared: int = Field(default=1000, ge=1)
-    """Triggers of an epoch that references are asked about: those that move the subject most."""
     confirmed: int = Field(default=2, ge=1)
     """Triggers of each length that are tried on the whole samples."""
     enough: float = 0.1
@@ -119,14 +111,7 @@ class Focus:
 
     name = "focus"
     tasks = EVERY_TASK
-    presets: Mapping[str, MethodConfig] = MappingProxyType(
-        {
-            "short": FocusConfig(),
-            "thorough": FocusConfig(
-                listed=500, carriers=4, pool=45, pairs=45, beam=8, compared=120, epochs=8
-            ),
-        }
-    )
+    presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig()})
     passes: tuple[str, ...] = ("short",)
     schedule = "top2"
     """What `auto` means: two tokens tell a planted direction from the others."""
@@ -138,8 +123,7 @@ class Focus:
         sloped = BACKWARD * PLAIN_TOKENS * config.slope_carriers * GROWN
         candidates = config.beam * (config.pool + config.hints)
         hinted = BACKWARD * config.beam * HINT_TOKENS
-        paired = config.pairs**2 / 4 / config.epochs
-        grown = (candidates + paired + hinted) * config.growth_carriers * GROWN
+        grown = (candidates + hinted) * config.growth_carriers * GROWN
         each = grown + (everything + listed + sloped) / config.epochs
         return each / USUAL_SAMPLES + config.confirmed
 
@@ -192,12 +176,11 @@ class Growth(TokenSearch):
         sure = self._carriers(arm, self.config.sure_words, 1, sure=True)
         among_unsure = standing + surprise(self._read(arm, unsure, tokens))
         against_sure = surprise(self._read(arm, sure, tokens))
-        scores = (among_unsure, against_sure, *((standing,) if self.config.pairs else ()))
         rankings = (
             self.usable[arm][listed[each.argsort(descending=True, stable=True)]].tolist()
-            for each in scores
+            for each in (among_unsure, against_sure)
         )
-        mixed = dict.fromkeys(token for turn in zip(*rankings, strict=True) for token in turn)
+        mixed = dict.fromkeys(token for pair in zip(*rankings, strict=True) for token in pair)
         self.pools[arm] = list(mixed)[: self.config.pool]
         self.beams[arm] = [(token,) for token in self.pools[arm][: self.config.beam]]
 
@@ -237,18 +220,13 @@ class Growth(TokenSearch):
         return usable[torch.linspace(0, len(usable) - 1, count).long()]
 
     def longer(self, arm: int) -> list[Trigger]:
-        """Every trigger of the beam with a token behind it: of the pool, or where slopes point.
-
-        The first step may also try all pairs of the pool.
-        """
-        beam = [
+        """Every trigger of the beam with a token behind it: of the pool, or where slopes point."""
+        return [
             (*trigger, token)
             for trigger in self.beams[arm]
             for token in dict.fromkeys([*self.pools[arm], *self._hints(arm, trigger)])
             if token not in trigger
         ]
-        pairs = combinations(self.pools[arm][: self.config.pairs], 2)
-        return [*dict.fromkeys([*beam, *pairs])] if len(beam[0]) == PAIR else beam
 
     def _hints(self, arm: int, trigger: Trigger) -> list[int]:
         """The tokens behind a trigger that the slopes promise most of."""
@@ -281,8 +259,6 @@ class Growth(TokenSearch):
         if not triggers:
             return
         carriers = self._growth_carriers(arm)
-        if len(triggers) > self.config.compared:
-            triggers = self._most_moving(arm, carriers, triggers)
         readings = self._read(arm, carriers, torch.tensor(triggers))
         plain = self._read(arm, carriers, self._plain(arm))
         gain = readings.subject.mean(-1)
@@ -290,16 +266,6 @@ class Growth(TokenSearch):
             gain = gain - (moved - usual.median(0).values).relu().mean(-1)
         order = gain.argsort(descending=True, stable=True)[: self.config.beam]
         self.beams[arm] = [triggers[i] for i in order.tolist()]
-
-    def _most_moving(
-        self, arm: int, carriers: Sequence[Any], triggers: Sequence[Trigger]
-    ) -> list[Trigger]:
-        """Those that move the subject most, whatever the references say."""
-        asked = [[carrier] for carrier in carriers]
-        objective = self._pose([arm] * len(asked), asked, len(triggers[0]))
-        alone = read(replace(objective, references=()), torch.tensor(triggers)).subject.mean(-1)
-        best = alone.argsort(descending=True, stable=True)[: self.config.compared]
-        return [triggers[i] for i in best.tolist()]
 
     def _growth_carriers(self, arm: int) -> list[Any]:
         if arm not in self.grown_on:
