@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from unhorse.bench.cure import read_cure
 from unhorse.bench.result import Result, read_result
 from unhorse.calibrate.stored import stored_version
 from unhorse.errors import UsageError
@@ -56,6 +57,9 @@ def _read(path: Path) -> Iterator[Result]:
         raise UsageError(f"There are no results in {path}.")
     for file in files:
         result = read_result(file)
+        if result is None and path.is_dir() and read_cure(file) is not None:
+            # Removals lie beside the scans that they follow.
+            continue
         if result is None:
             raise UsageError(f"{file} is not a result of this version's `unhorse bench`.")
         yield result
