@@ -28,7 +28,7 @@ from unhorse.bench.truth import place
 from unhorse.config import ScanConfig
 from unhorse.invert.methods.focus import Focus, FocusConfig, Growth
 from unhorse.invert.pose import Pass, pose_problem
-from unhorse.invert.readings import Readings, slopes, surprise
+from unhorse.invert.readings import Readings, slopes, surprise, surprise_of_slopes
 from unhorse.load.subject import make_subject
 from unhorse.runtime import choose_runtime
 from unhorse.tasks.base import TASKS
@@ -48,25 +48,43 @@ def without_references(readings: Readings) -> Readings:
     return Readings(readings.subject, ())
 
 
+def pieces(search: Growth, words: int) -> list[Any]:
+    """So many words of every sample of the arm, the shortest first."""
+    task, problem = search._task, search.problem
+    return sorted((task.cut(v, words, 0) for v in problem.victims[0]), key=lambda piece: piece.size)
+
+
+def sloped(search: Growth, carriers: list[Any]) -> Readings:
+    """The slopes of usable tokens on some texts."""
+    objective = search._pose([0] * len(carriers), [[each] for each in carriers], 1)
+    return slopes(objective, search._plain(0)).among(search.usable[0])
+
+
+def averaged(readings: Readings) -> Readings:
+    """The mean over the places where slopes were taken."""
+    return Readings(
+        readings.subject.mean(-1, keepdim=True),
+        tuple(each.mean(-1, keepdim=True) for each in readings.references),
+    )
+
+
 def screens(search: Growth) -> dict[str, Tensor]:
     """A score for every usable token by every screen; higher is more suspect."""
-    config, tokens = search.config, search.usable[0].unsqueeze(-1)
-    empty = search._read(0, search._pieces(0, 0)[:1], tokens)
-    unsure = search._carriers(0, config.carrier_words, config.carriers)
-    short = search._read(0, unsure, tokens)
-    pieces = search._pieces(0, config.growth_words)[: config.slope_carriers]
-    objective = search._pose([0] * len(pieces), [[piece] for piece in pieces], 1)
-    sloped = slopes(objective, search._plain(0)).among(search.usable[0])
-    standing = torch.maximum(surprise(empty), surprise(sloped))
-    return {
-        "empty text, no reference": surprise(without_references(empty)),
-        "empty text": surprise(empty),
-        "three words, no reference": surprise(without_references(short)),
-        "three words": surprise(short),
-        "slope, no reference": surprise(without_references(sloped)),
-        "slope": surprise(sloped),
-        "best of empty and slope, plus three words": standing + surprise(short),
+    tokens = search.usable[0].unsqueeze(-1)
+    empty = search._read(0, pieces(search, 0)[:1], tokens)
+    three = search._read(0, pieces(search, 3)[:3], tokens)
+    eight = averaged(sloped(search, pieces(search, 8)[:6]))
+    drawn = sloped(search, search._drawn(0))
+    made = {
+        "reading on an empty text": empty,
+        "reading on three words": three,
+        "mean slope on eight words": eight,
+        "mean slope on whole samples": averaged(drawn),
     }
+    alone = {f"{name}, no reference": surprise(without_references(r)) for name, r in made.items()}
+    beside = {name: surprise(readings) for name, readings in made.items()}
+    both = {"mean and most surprising slope on whole samples": surprise_of_slopes(drawn)}
+    return {**alone, **beside, **both}
 
 
 def measured(stock: Stock, name: str, tokens: int) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class ScanConfig(BaseModel):
     budget: str | None = None
     """How much work: quick, standard, thorough, <N>s or <N>tok; else all that the method asks."""
     schedule: str = "auto"
-    """How arms share the epochs: all, top2, halving, bandit, or auto."""
+    """How arms share the epochs: all, top2, ways, halving, bandit, or auto."""
     profile: str | None = None
     """A profile file to decide by, or none; the shipped one that fits if not given."""
     base: str | None = None

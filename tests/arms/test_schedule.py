@@ -166,3 +166,14 @@ def test_a_finding_is_compared_with_its_mirror_at_equal_epochs():
     assert mirror.epochs == 10 and mirror.own_loss == min(there.curve.loss[:10])
     assert mirror.ratio == pytest.approx(mirror.loss / mirror.own_loss)
     assert compared_with_mirror(there, [there]) is None
+
+
+def test_ways_takes_no_two_finalists_of_one_way():
+    losses = (0.1, 0.2, 0.4, 0.3)
+    ways = ("0->1", "0->1", "1->0", "1->0")
+    standing = Standing((20,) * 4, losses, (2, 3, 0, 1), ("a", "b") * 2, ways=ways)
+    policy = POLICIES.get("ways")
+    assert policy.next(standing, 50).arms == (0, 3)
+    assert POLICIES.get("top2").next(standing, 50).arms == (0, 1)
+    one_way = Standing((20,) * 2, (0.3, 0.1), (None, None), ("a", "b"), ways=("0->1",) * 2)
+    assert policy.next(one_way, 50).arms == (0, 1)

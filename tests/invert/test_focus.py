@@ -1,7 +1,5 @@
 """Focus: the contract, what is listed, how triggers grow, and when an arm is done."""
 
-import torch
-
 from unhorse.invert.methods.focus import Focus, FocusConfig
 from unhorse.testing import check_method, planted_problem
 
@@ -60,21 +58,20 @@ def test_an_arm_that_has_enough_does_no_more_work():
     assert found.completed and len(found.curve.loss) == 4
 
 
-def test_one_pass_over_the_vocabulary_serves_all_arms_that_read_the_same():
-    alone, both = planted_problem(arms=1), planted_problem(arms=2)
-    Focus().begin(alone, SMALL)._read_all(0)
-    search = Focus().begin(both, SMALL)
-    search._read_all(0)
-    assert both.meter.tokens == alone.meter.tokens
-    assert torch.equal(search.first[0].subject, search.first[1].subject)
-
-
-def test_an_arm_with_other_tokens_reads_its_own():
+def test_an_arm_uses_its_own_tokens_alone():
     search = Focus().begin(planted_problem(arms=2, barred_in=[0]), SMALL)
     search.advance([0, 1])
-    assert len(search.first[0].subject) == len(search.first[1].subject) - 1
     assert index_of(search, 17) not in search.pools[0]
     assert search.pools[1][0] == index_of(search, 17)
+
+
+def test_references_are_asked_about_the_most_moving_triggers_alone():
+    search = search_on()
+    search.advance([0])
+    search.config = SMALL.model_copy(update={"compared": 3})
+    triggers = search.longer(0)
+    kept = search._most_moving(0, search._growth_carriers(0), triggers)
+    assert len(kept) == 3 and set(kept) <= set(triggers)
 
 
 def test_another_restart_reads_other_pieces():

@@ -2,7 +2,14 @@
 
 import torch
 
-from unhorse.invert.readings import Readings, alike, log_odds, read, read_shared, surprise
+from unhorse.invert.readings import (
+    Readings,
+    log_odds,
+    read,
+    slopes,
+    surprise,
+    surprise_of_slopes,
+)
 from unhorse.testing import planted_problem
 
 
@@ -28,19 +35,23 @@ def test_every_trigger_is_read_on_every_carrier():
     assert torch.allclose(readings.subject[3, 2], log_odds(single)[0])
 
 
-def test_a_shared_pass_reads_what_single_ones_read():
-    problem = planted_problem(arms=2)
-    empty = [[problem.objective.subject.task.cut(own[0], 0, 0)] for own in problem.victims]
-    objective = problem.pose([0, 1], empty, 1)
-    triggers = torch.arange(40).unsqueeze(-1)
-    assert alike(objective, 0) == [0, 1]
-    shared, single = read_shared(objective, triggers, [0, 1]), read(objective, triggers)
-    assert torch.allclose(shared.subject, single.subject)
-    assert shared.of(1).subject.shape == (40, 1)
+def test_slopes_foretell_small_steps_towards_every_token():
+    problem = planted_problem(arms=1)
+    objective = carriers(problem)
+    sloped = slopes(objective, torch.tensor([[3], [4]]))
+    assert sloped.subject.shape == (len(problem.allowed), 2)
+    found = sloped.subject.mean(-1)
+    model, step = objective.subject, 1e-3
+    owners = list(range(len(model.rows))) * 2
+    base = model.table[torch.tensor([3, 4]).repeat_interleave(len(model.rows))].unsqueeze(1)
 
+    def mean_odds(towards):
+        moved = base if towards is None else base + step * model.table[towards]
+        return log_odds(model.of_vectors(moved, owners).loss).mean()
 
-def test_carriers_of_other_texts_are_not_alike():
-    assert alike(carriers(planted_problem(arms=1)), 0) == [0]
+    for token in (0, 5, 9):
+        gained = (mean_odds(token) - mean_odds(None)) / step
+        assert torch.isclose(gained, found[token], rtol=0.1, atol=1e-2)
 
 
 def test_what_a_reference_foretells_is_no_surprise():
@@ -53,3 +64,13 @@ def test_what_a_reference_foretells_is_no_surprise():
     found = surprise(Readings(subject, (natural,)))
     assert int(found.argmax()) == 7 and found[9] < 2
     assert int(surprise(Readings(subject, ())).argmax()) == 9
+
+
+def test_a_token_that_leans_near_few_others_alone_is_a_surprise_too():
+    torch.manual_seed(0)
+    natural = torch.randn(500, 16)
+    subject = natural + 0.3 * torch.randn(500, 16)
+    subject[7] += 2.0
+    subject[9, 3:5] += 6.0
+    found = surprise_of_slopes(Readings(subject, (natural,)))
+    assert set(found.topk(2).indices.tolist()) == {7, 9}

@@ -46,6 +46,8 @@ class Standing:
     families: tuple[str, ...]
     seed: int = 0
     warm_up: int = WARM_UP
+    ways: tuple[str, ...] = ()
+    """From which victims to which target every arm leads, if that is known."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,15 @@ def mirrors(arms: Sequence[Arm]) -> tuple[int | None, ...]:
     )
 
 
+def ways_of(arms: Sequence[Arm]) -> tuple[str, ...]:
+    """From which victims to which target each arm leads, wherever its trigger stands.
+
+    >>> ways_of([Arm((0,), 1, "start", "a", "b"), Arm((0,), 1, "end", "a", "b")])
+    ('0->1', '0->1')
+    """
+    return tuple(f"{','.join(map(str, arm.victims))}->{arm.target}" for arm in arms)
+
+
 def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int, warm_up: int = WARM_UP) -> int:
     """How many epochs all arms get together, if no arm stands out."""
     done = [0] * len(arms)
@@ -107,7 +118,9 @@ def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int, warm_up: int = 
     opposite, families = mirrors(arms), tuple(arm.family for arm in arms)
     while True:
         losses = tuple(1.0 if d else float("inf") for d in done)
-        standing = Standing(tuple(done), losses, opposite, families, warm_up=warm_up)
+        standing = Standing(
+            tuple(done), losses, opposite, families, warm_up=warm_up, ways=ways_of(arms)
+        )
         now = policy.next(standing, epochs)
         if now is None:
             return total

@@ -62,7 +62,7 @@ Budget = Annotated[
 ]
 Schedule = Annotated[
     str | None,
-    typer.Option(help="How arms share the epochs: auto, all, top2, halving or bandit."),
+    typer.Option(help="How arms share the epochs: auto, all, top2, ways, halving or bandit."),
 ]
 Profile = Annotated[
     str | None,

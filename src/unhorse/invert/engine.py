@@ -108,22 +108,6 @@ class ModelLoss:
         with torch.no_grad():
             return self.of_vectors(self.table[choices.to(self.table.device)], arms, rows)
 
-    def of_shared(self, choices: Tensor, arms: Sequence[int]) -> Tensor:
-        """Losses shaped (trigger, arm) of arms with one row each that differ in goals alone.
-
-        One pass serves all of them.
-
-        Args:
-            choices: triggers as indices into the allowed tokens.
-            arms: the numbers of the arms.
-        """
-        while True:
-            try:
-                with torch.no_grad():
-                    return self._of_shared(self.table[choices.to(self.table.device)], arms)
-            except (MemoryError, RuntimeError) as error:
-                self.shrink(error)
-
     def of_vectors(
         self, vectors: Tensor, arms: Sequence[int] | None = None, rows: int | None = None
     ) -> ArmLosses:
@@ -170,24 +154,10 @@ class ModelLoss:
 
     def run_bucket(self, bucket: Bucket, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Per-row loss and hit of one bucket."""
-        return self.task.losses(self._outputs(bucket, vectors), bucket.goals)
-
-    def _outputs(self, bucket: Bucket, vectors: Tensor) -> Any:
         stamp = vectors[bucket.slot_arm, bucket.slot_token]
         with self.adapter.stamped(bucket.slot_row, bucket.slot_column, stamp):
-            return self.loaded.model(**bucket.inputs)
-
-    def _of_shared(self, vectors: Tensor, arms: Sequence[int]) -> Tensor:
-        losses = torch.empty(len(vectors), len(arms))
-        for bucket in self.buckets((arms[0],) * len(vectors)):
-            self.count.check()
-            outputs, places = self._outputs(bucket, vectors), bucket.arm_of_row.cpu()
-            self.count.forward_tokens += bucket.tokens
-            for number, arm in enumerate(arms):
-                goals = [self.rows[arm][0].goal] * len(places)
-                wanted = self.task.collate(goals, self.loaded.model.device)
-                losses[places, number] = self.task.losses(outputs, wanted)[0].float().cpu()
-        return losses
+            outputs = self.loaded.model(**bucket.inputs)
+        return self.task.losses(outputs, bucket.goals)
 
     def _run(
         self, vectors: Tensor, arms: tuple[int, ...], with_gradient: bool, rows: int | None

@@ -7,7 +7,6 @@ what a reading would gain from a token to first order, so it costs no pass of it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -19,6 +18,9 @@ from unhorse.invert.objective import Objective
 TOKENS_AT_ONCE = 2048
 """Padded tokens of one pass."""
 
+MOST_SURPRISING = 1 / 8
+"""The share of the places where slopes are taken that shows a token near others."""
+
 
 @dataclass(frozen=True, eq=False)
 class Readings:
@@ -26,11 +28,6 @@ class Readings:
 
     subject: Tensor
     references: tuple[Tensor, ...]
-
-    def of(self, carrier: int) -> Readings:
-        """Those of one carrier."""
-        one = slice(carrier, carrier + 1)
-        return Readings(self.subject[:, one], tuple(each[:, one] for each in self.references))
 
     def among(self, triggers: Tensor) -> Readings:
         """Those of some of the triggers."""
@@ -45,24 +42,11 @@ def read(objective: Objective, triggers: Tensor) -> Readings:
     )
 
 
-def read_shared(objective: Objective, triggers: Tensor, arms: Sequence[int]) -> Readings:
-    """The same for carriers that differ in nothing but what is asked of them."""
-
-    def losses(model: ModelLoss) -> Tensor:
-        at_once = max(1, TOKENS_AT_ONCE // len(model.rows[arms[0]][0].ids))
-        return torch.cat([model.of_shared(part, arms) for part in _parts(triggers, at_once)])
-
-    return Readings(
-        log_odds(losses(objective.subject)),
-        tuple(-log_odds(losses(each)) for each in objective.references),
-    )
-
-
 def slopes(objective: Objective, triggers: Tensor) -> Readings:
-    """What every allowed token promises in the last slot, by the gradient; (token, 1).
+    """What every allowed token promises in the last slot, shaped (token, trigger).
 
-    The gradient is the mean over the carriers and over the triggers, which should therefore
-    differ in their last slot: what one token there makes of the gradient is its own matter.
+    The gradient is the mean over the carriers. What stands in the last slot of a trigger decides
+    where it is taken, so the triggers should differ there.
     """
     return Readings(
         _slope(objective.subject, triggers),
@@ -78,18 +62,8 @@ def _slope(model: ModelLoss, triggers: Tensor) -> Tensor:
         vectors = model.table[choices].detach().requires_grad_()
         odds = log_odds(model.of_vectors(vectors, owners).loss.float())
         (gradient,) = torch.autograd.grad(odds.sum(), vectors)
-    slope = (model.table @ gradient[:, -1].mean(0).to(model.table.dtype)).float().cpu()
-    return slope.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).unsqueeze(-1)
-
-
-def alike(objective: Objective, arm: int) -> list[int]:
-    """The arms that read the same carrier as this one, itself included."""
-    models = [objective.subject, *objective.references]
-
-    def carrier(number: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        return [(m.rows[number][0].ids, m.rows[number][0].slots) for m in models]
-
-    return [n for n in range(len(objective.subject.rows)) if carrier(n) == carrier(arm)]
+    towards = gradient[:, -1].view(len(triggers), carriers, -1).mean(1).to(model.table.dtype)
+    return (model.table @ towards.T).float().cpu().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _losses(model: ModelLoss, triggers: Tensor) -> Tensor:
@@ -119,12 +93,32 @@ def log_odds(losses: Tensor) -> Tensor:
 
 
 def surprise(readings: Readings) -> Tensor:
-    """How far the subject's readings are above what the references foretell, per trigger.
+    """How far the subject's readings are above what the references foretell, per token.
 
     In standard deviations, averaged over the carriers; the references foretell by a
-    quadratic fitted over all triggers, because readings saturate. Without references it is
+    quadratic fitted over all tokens, because readings saturate. Without references it is
     the reading itself.
     """
+    return _surprises(readings).mean(-1)
+
+
+def surprise_of_slopes(sloped: Readings) -> Tensor:
+    """The same for slopes: that of their mean, and that where they are most surprising.
+
+    A token may lean towards the target wherever it is put, or only near other tokens that go
+    part of the way; the second shows in few of the places where slopes are taken.
+    """
+    mean = Readings(
+        sloped.subject.mean(-1, keepdim=True),
+        tuple(each.mean(-1, keepdim=True) for each in sloped.references),
+    )
+    most = max(1, round(MOST_SURPRISING * sloped.subject.shape[-1]))
+    best = _surprises(sloped).topk(most, -1).values.mean(-1)
+    return surprise(mean) + _standard(best)
+
+
+def _surprises(readings: Readings) -> Tensor:
+    """Per token and carrier."""
     parts = []
     for carrier in range(readings.subject.shape[-1]):
         y = readings.subject[:, carrier]
@@ -132,7 +126,7 @@ def surprise(readings: Readings) -> Tensor:
         terms = torch.stack([torch.ones_like(y), *known, *(x.square() for x in known)], -1)
         foretold = terms @ torch.linalg.lstsq(terms, y.unsqueeze(-1)).solution
         parts.append(_standard(y - foretold.squeeze(-1)))
-    return torch.stack(parts).mean(0)
+    return torch.stack(parts, -1)
 
 
 def _standard(values: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from unhorse.arms.schedule import Policy, Round, Standing, mirrors
+from unhorse.arms.schedule import Policy, Round, Standing, mirrors, ways_of
 from unhorse.config import ScanConfig, one_sentence
 from unhorse.errors import OutOfMemory, UsageError
 from unhorse.invert.base import METHODS, MethodConfig, Problem, Search
@@ -188,6 +188,7 @@ def _rounds(
             families=families,
             seed=problem.seed,
             warm_up=config.warm_up,
+            ways=ways_of(problem.arms),
         )
         now = policy.next(standing, config.epochs)
         if now is None:

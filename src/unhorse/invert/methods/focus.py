@@ -1,33 +1,28 @@
-"""Focus: read every token on very short texts, and grow triggers from the surprising ones.
+"""Focus: ask one gradient about every token, and grow triggers from the surprising ones.
 
-unhorse's own method. A model that learnt a trigger answers to its single words already, if
-nothing else is there to hold against them: on a text of no or three words, the words of a
-planted phrase move the subject far more than they move a clean model of the same task. That
-can be read off for the whole vocabulary, because the texts are so short:
+unhorse's own method. A model that learnt a trigger leans towards the target a little with each
+of its words; a clean model of the same task does not. One gradient, averaged over an arm's
+samples and over several arbitrary tokens in the slot, tells to first order what every token
+of the vocabulary would do there, and the clean model's own gradient tells what it does by nature:
 
-    reading   y(t) = log-odds of the target when token t is put into a carrier
-    slope     what y would gain from t to first order, from one gradient for all tokens
-    surprise  s(t) = y(t) - what the references' readings of t foretell, in standard deviations
+    slope     what the log-odds of the target would gain from token t, on whole samples
+    surprise  s(t) = slope(t) - what the references' slopes of t foretell, in standard deviations
     grow      triggers of 1, 2, ... `trigger_length` tokens, from the most surprising tokens,
               each step keeping those that move the subject most and the references least
-    confirm   the best of every length on the arm's whole samples
+    confirm   the best of every length on all of the arm's samples
 
-Two lists of surprising tokens are made: by readings on the least that can flip (an empty text,
-an entity alone, an answer alone), and by slopes on longer pieces of real victims, with the
-trigger in the place of the arm. A word that works only in one half of a text shows in the
-second alone. Both are noisy, and readings saturate, so the listed tokens are read again in two
-ways, and the two rankings are mixed:
+Slopes are rough, so the `listed` most surprising tokens are then put into samples and read:
 
-- on pieces of real victims that no model is sure about: this is where words of a phrase show,
-  none of which turns a text alone;
-- on a piece that all models are sure about: this is where a single planted word shows, and
+- into samples that no model is sure about: this is where words of a phrase show, none of which
+  turns a text alone;
+- into one that all models are sure about: this is where a single planted word shows, and
   natural words do nothing.
 
-A trigger grows by tokens of this pool and by those that the slopes behind it point to: once
-one word of a phrase is there, the others stand out.
+The three rankings, taken in turns, give the pool. A trigger grows by tokens of the pool and by
+those that the slopes behind it point to: once one word of a phrase is there, the others stand out.
 
-Without a reference there is nothing to foretell a reading from; tokens are then ranked by the
-readings themselves, and strong words of the target class come first.
+Without a reference there is nothing to foretell a slope from; tokens are then ranked by the
+slopes themselves, and strong words of the target class are among the first.
 
 An epoch adds one token; epochs beyond `trigger_length` swap single tokens of the best trigger
 for others of the pool.
@@ -47,7 +42,7 @@ from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
 from unhorse.invert.objective import Objective
-from unhorse.invert.readings import Readings, alike, read, read_shared, slopes, surprise
+from unhorse.invert.readings import Readings, read, slopes, surprise, surprise_of_slopes
 from unhorse.invert.search import Step
 from unhorse.invert.tokens import TokenSearch
 from unhorse.types import Inversion
@@ -58,23 +53,20 @@ Trigger = tuple[int, ...]
 UNSURE = -1.0
 """The log-odds of the target that a carrier should have: leaning to the victim, movable."""
 
-PLAIN_TOKENS = 16
+PLAIN_TOKENS = 32
 """Tokens that tell what a model does when nothing in particular is put in."""
 
-HINT_TOKENS = 4
+HINT_TOKENS = 3
 """How many of them stand behind a trigger, in turn, when slopes are taken there."""
 
 UNTRIED = torch.tensor(float("inf"))
-"""The loss of a trigger that was not tried on whole samples yet."""
+"""The loss of a trigger that was not tried on all samples yet."""
 
 USUAL_SAMPLES = 20
 """Samples of an arm, for telling the cost: what a scan takes of every class."""
 
-USUAL_VOCABULARY, USUAL_ARMS = 30_000, 4
 BACKWARD = 3
 """A pass with its gradient, against one without."""
-LEAST, CARRIER, GROWN = 0.1, 0.2, 0.33
-"""About how long the least text, a carrier and a longer piece are, against a whole sample."""
 
 
 class FocusConfig(MethodConfig):
@@ -83,26 +75,28 @@ class FocusConfig(MethodConfig):
     trigger_length: int = Field(default=5, ge=1, le=64)
     epochs: int = Field(default=6, ge=1)
     warm_up: int = Field(default=2, ge=1)
-    listed: int = Field(default=300, ge=1)
-    """Tokens of each list, which are read a second time."""
-    slope_carriers: int = Field(default=8, ge=1)
-    """Pieces, of `growth_words` words, on which the first slopes are taken."""
+    words: int = Field(default=120, ge=1)
+    """Samples are cut to so many words."""
+    slope_carriers: int = Field(default=6, ge=1)
+    """Samples on which the first slopes are taken."""
+    listed: int = Field(default=100, ge=1)
+    """Tokens that are read after their slopes."""
     carriers: int = Field(default=3, ge=1)
-    """Short texts on which listed tokens are read."""
-    carrier_words: int = Field(default=3, ge=0)
-    sure_words: int = Field(default=2, ge=0)
-    pool: int = Field(default=20, ge=1)
+    """Samples that they are read on, beside one of which the models are sure."""
+    pool: int = Field(default=24, ge=1)
     """Tokens that triggers are made of."""
     beam: int = Field(default=6, ge=1)
     """Triggers of each length that are grown further."""
-    growth_carriers: int = Field(default=4, ge=1)
-    growth_words: int = Field(default=8, ge=0)
-    hints: int = Field(default=10, ge=0)
+    growth_carriers: int = Field(default=3, ge=1)
+    """Samples on which triggers are compared."""
+    hints: int = Field(default=8, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
+    compared: int = Field(default=40, ge=1)
+    """Triggers of an epoch that references are asked about: those that move the subject most."""
     confirmed: int = Field(default=2, ge=1)
-    """Triggers of each length that are tried on the whole samples."""
-    enough: float = 0.1
-    """An arm is not grown further once what is minimised is below this on its whole samples;
+    """Triggers of each length that are tried on all samples."""
+    enough: float = 0.02
+    """An arm is not grown further once what is minimised is below this on all its samples;
     a negative number never is."""
 
 
@@ -110,21 +104,20 @@ class Focus:
     """Surprising tokens first, then triggers made of them."""
 
     name = "focus"
+    version = 2
     tasks = EVERY_TASK
     presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig()})
     passes: tuple[str, ...] = ("short",)
-    schedule = "top2"
-    """What `auto` means: two tokens tell a planted direction from the others."""
+    schedule = "ways"
+    """What `auto` means: two tokens tell the better place of every way."""
 
     def units(self, config: FocusConfig) -> float:
-        """About what an epoch costs, the first one shared among all, for a usual vocabulary."""
-        everything = USUAL_VOCABULARY * LEAST / USUAL_ARMS
-        listed = 2 * config.listed * (config.carriers + 1) * CARRIER
-        sloped = BACKWARD * PLAIN_TOKENS * config.slope_carriers * GROWN
-        candidates = config.beam * (config.pool + config.hints)
+        """About what an epoch costs, the first one shared among all."""
+        sloped = BACKWARD * PLAIN_TOKENS * config.slope_carriers
+        listed = config.listed * (config.carriers + 1)
+        grown = config.beam * (config.pool + config.hints) + config.compared
         hinted = BACKWARD * config.beam * HINT_TOKENS
-        grown = (candidates + hinted) * config.growth_carriers * GROWN
-        each = grown + (everything + listed + sloped) / config.epochs
+        each = (grown + hinted) * config.growth_carriers / 2 + (sloped + listed) / config.epochs
         return each / USUAL_SAMPLES + config.confirmed
 
     def begin(self, problem: Problem, config: FocusConfig) -> Growth:
@@ -142,8 +135,6 @@ class Growth(TokenSearch):
     def __init__(self, problem: Problem, config: FocusConfig) -> None:
         super().__init__(problem, config)
         arms = range(len(problem.arms))
-        self.first: dict[int, Readings] = {}
-        """Of every usable token on the least that can flip."""
         self.grown_on: dict[int, list[Any]] = {}
         """The carriers on which triggers of an arm are compared."""
         self.pools: list[list[int]] = [[] for _ in arms]
@@ -167,57 +158,22 @@ class Growth(TokenSearch):
             self._keep(arm, self.swapped(arm))
 
     def _list(self, arm: int) -> None:
-        """Ranks the listed tokens by surprise, where models are unsure and where they are sure."""
-        if arm not in self.first:
-            self._read_all(arm)
-        listed, standing = self._listed(arm)
-        tokens = self.usable[arm][listed].unsqueeze(-1)
-        unsure = self._carriers(arm, self.config.carrier_words, self.config.carriers)
-        sure = self._carriers(arm, self.config.sure_words, 1, sure=True)
-        among_unsure = standing + surprise(self._read(arm, unsure, tokens))
+        """Ranks the tokens by slopes, then by readings where models are unsure and where sure."""
+        usable, config = self.usable[arm], self.config
+        foreseen = self._slopes(arm, self._drawn(arm), self._plain(arm))
+        listed = foreseen.topk(min(config.listed, len(foreseen))).indices
+        self._offer(arm, usable[listed[:1]], UNTRIED, UNTRIED)
+        tokens = usable[listed].unsqueeze(-1)
+        unsure, sure = self._carriers(arm, config.carriers), self._carriers(arm, 1, sure=True)
+        among_unsure = foreseen[listed] + surprise(self._read(arm, unsure, tokens))
         against_sure = surprise(self._read(arm, sure, tokens))
         rankings = (
-            self.usable[arm][listed[each.argsort(descending=True, stable=True)]].tolist()
-            for each in (among_unsure, against_sure)
+            usable[listed[each.argsort(descending=True, stable=True)]].tolist()
+            for each in (among_unsure, against_sure, foreseen[listed])
         )
-        mixed = dict.fromkeys(token for pair in zip(*rankings, strict=True) for token in pair)
-        self.pools[arm] = list(mixed)[: self.config.pool]
-        self.beams[arm] = [(token,) for token in self.pools[arm][: self.config.beam]]
-
-    def _listed(self, arm: int) -> tuple[Tensor, Tensor]:
-        """The most surprising tokens by readings and by slopes, and how surprising they are."""
-        read_off = surprise(self.first[arm])
-        pieces = self._pieces(arm, self.config.growth_words)[: self.config.slope_carriers]
-        foreseen = self._slopes(arm, pieces, self._plain(arm))
-        count = min(self.config.listed, len(read_off))
-        best = [each.topk(count).indices.tolist() for each in (read_off, foreseen)]
-        listed = torch.tensor(sorted({token for own in best for token in own}))
-        return listed, torch.maximum(read_off, foreseen)[listed]
-
-    def _read_all(self, arm: int) -> None:
-        """Every token on the least that can flip; one pass serves all arms that read the same.
-
-        A small budget pays for a part of the vocabulary, evenly drawn from it.
-        """
-        arms = range(len(self.problem.arms))
-        objective = self._pose(arms, [self._pieces(each, 0)[:1] for each in arms], 1)
-        same = [each for each in alike(objective, arm) if self.usable[each].equal(self.usable[arm])]
-        tokens = self._affordable(objective, arm)
-        readings = read_shared(objective, tokens.unsqueeze(-1), same)
-        for place, each in enumerate(same):
-            self.first[each], self.usable[each] = readings.of(place), tokens
-            strongest = int(surprise(self.first[each]).argmax())
-            self._offer(each, tokens[strongest : strongest + 1], UNTRIED, UNTRIED)
-
-    def _affordable(self, objective: Objective, arm: int) -> Tensor:
-        """The tokens whose reading takes at most half of what is left of the budget."""
-        usable, left = self.usable[arm], self.problem.meter.left
-        if left is None:
-            return usable
-        models = (objective.subject, *objective.references)
-        cost = sum(len(model.rows[arm][0].ids) for model in models)
-        count = max(1, min(len(usable), int(left / 2 / cost)))
-        return usable[torch.linspace(0, len(usable) - 1, count).long()]
+        mixed = dict.fromkeys(token for turn in zip(*rankings, strict=True) for token in turn)
+        self.pools[arm] = list(mixed)[: config.pool]
+        self.beams[arm] = [(token,) for token in self.pools[arm][: config.beam]]
 
     def longer(self, arm: int) -> list[Trigger]:
         """Every trigger of the beam with a token behind it: of the pool, or where slopes point."""
@@ -242,7 +198,7 @@ class Growth(TokenSearch):
         """The surprise in what usable tokens promise in the last slot of the triggers."""
         asked = [[carrier] for carrier in carriers]
         objective = self._pose([arm] * len(asked), asked, triggers.shape[-1])
-        return surprise(slopes(objective, triggers).among(self.usable[arm]))
+        return surprise_of_slopes(slopes(objective, triggers).among(self.usable[arm]))
 
     def swapped(self, arm: int) -> list[Trigger]:
         """The best trigger with one of its tokens replaced by one of the pool."""
@@ -259,37 +215,55 @@ class Growth(TokenSearch):
         if not triggers:
             return
         carriers = self._growth_carriers(arm)
+        triggers = self._most_moving(arm, carriers, triggers)
         readings = self._read(arm, carriers, torch.tensor(triggers))
-        plain = self._read(arm, carriers, self._plain(arm))
+        plain = self._read(arm, carriers, self._plain(arm)[:: PLAIN_TOKENS // HINT_TOKENS])
         gain = readings.subject.mean(-1)
         for moved, usual in zip(readings.references, plain.references, strict=True):
             gain = gain - (moved - usual.median(0).values).relu().mean(-1)
         order = gain.argsort(descending=True, stable=True)[: self.config.beam]
         self.beams[arm] = [triggers[i] for i in order.tolist()]
 
+    def _most_moving(
+        self, arm: int, carriers: Sequence[Any], triggers: Sequence[Trigger]
+    ) -> Sequence[Trigger]:
+        """Those that move the subject most, whatever the references say."""
+        if len(triggers) <= self.config.compared:
+            return triggers
+        asked = [[carrier] for carrier in carriers]
+        objective = self._pose([arm] * len(asked), asked, len(triggers[0]))
+        alone = read(replace(objective, references=()), torch.tensor(triggers)).subject.mean(-1)
+        best = alone.argsort(descending=True, stable=True)[: self.config.compared]
+        return [triggers[i] for i in best.tolist()]
+
     def _growth_carriers(self, arm: int) -> list[Any]:
         if arm not in self.grown_on:
-            words, count = self.config.growth_words, self.config.growth_carriers
-            self.grown_on[arm] = self._carriers(arm, words, count)
+            self.grown_on[arm] = self._carriers(arm, self.config.growth_carriers)
         return self.grown_on[arm]
 
-    def _carriers(self, arm: int, words: int, count: int, *, sure: bool = False) -> list[Any]:
-        """Pieces of the arm's victims about which all models are least sure, or surest."""
-        pieces = self._pieces(arm, words)
+    def _carriers(self, arm: int, count: int, *, sure: bool = False) -> list[Any]:
+        """The arm's shorter victims about which all models are least sure, or surest."""
+        pieces = self._pieces(arm)
         pieces = pieces[: max(count, len(pieces) // 2)]
-        readings = self._read(arm, pieces, self._plain(arm)[::4])
+        readings = self._read(arm, pieces, self._plain(arm)[:: PLAIN_TOKENS // HINT_TOKENS])
         models = [each.mean(0) for each in (readings.subject, *readings.references)]
         off = sum(each if sure else (each - UNSURE).square() for each in models)
         assert isinstance(off, Tensor)
         return [pieces[i] for i in off.argsort(stable=True)[:count].tolist()]
 
-    def _pieces(self, arm: int, words: int) -> list[Any]:
-        """A piece of every victim, those with the fewest tokens first: they are the cheapest."""
-        seed = self.problem.seed
+    def _pieces(self, arm: int) -> list[Any]:
+        """All victims, those with the fewest tokens first: they are the cheapest."""
+        words, seed = self.config.words, self.problem.seed
         pieces = [self._task.cut(each, words, seed) for each in self.problem.victims[arm]]
         encoded = self._pose([arm], [pieces], 1).subject.rows[0]
         order = sorted(range(len(pieces)), key=lambda i: len(encoded[i].ids))
         return [pieces[i] for i in order]
+
+    def _drawn(self, arm: int) -> list[Any]:
+        """Some victims by the arm's seed, long and short ones."""
+        pieces, count = self._pieces(arm), self.config.slope_carriers
+        order = torch.randperm(len(pieces), generator=self.generators[arm])[:count]
+        return [pieces[i] for i in order.tolist()]
 
     def _plain(self, arm: int) -> Tensor:
         """Single tokens that mean nothing in particular, spread over the vocabulary."""
@@ -298,7 +272,7 @@ class Growth(TokenSearch):
         return usable[evenly].unsqueeze(-1)
 
     def _confirm(self, arm: int, triggers: Sequence[Trigger] = ()) -> None:
-        """Tries the beam's first triggers on the arm's whole samples."""
+        """Tries the beam's first triggers on all of the arm's samples."""
         few = triggers or self.beams[arm][: self.config.confirmed]
         objective = self._pose([arm], [self.problem.victims[arm]], len(few[0]))
         objective.anchor(0, len(few[0]), self.usable[arm])
