@@ -42,7 +42,7 @@ def test_a_trigger_that_needs_everything_stays():
 
 def test_a_weaker_but_sufficient_effect_is_kept():
     def effects_of(many):
-        return [effect(0.91 if one == (3,) else 0.5) for one in many]
+        return [replace(effect(0.91 if one == (3,) else 0.5), loss=0.04) for one in many]
 
     assert prune((1, 2, 3), effect(1.0), effects_of) == (3,)
 

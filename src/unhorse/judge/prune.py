@@ -16,7 +16,7 @@ Ids = tuple[int, ...]
 KEEP = 0.9
 """The share of the full trigger's attack success that a shorter one must keep."""
 
-ROOM = 0.1
+ROOM = 0.05
 """What its loss may be above the full trigger's. A natural word of a trigger often flips almost
 as many samples as the whole, but not as surely; without this it would be all that is left."""
 
