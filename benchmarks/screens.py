@@ -28,7 +28,7 @@ from unhorse.bench.truth import place
 from unhorse.config import ScanConfig
 from unhorse.invert.methods.focus import Focus, FocusConfig, Growth
 from unhorse.invert.pose import Pass, pose_problem
-from unhorse.invert.readings import Readings, slopes, surprise, surprise_of_slopes
+from unhorse.invert.readings import Readings, slopes, surprise
 from unhorse.load.subject import make_subject
 from unhorse.runtime import choose_runtime
 from unhorse.tasks.base import TASKS
@@ -60,31 +60,20 @@ def sloped(search: Growth, carriers: list[Any]) -> Readings:
     return slopes(objective, search._plain(0)).among(search.usable[0])
 
 
-def averaged(readings: Readings) -> Readings:
-    """The mean over the places where slopes were taken."""
-    return Readings(
-        readings.subject.mean(-1, keepdim=True),
-        tuple(each.mean(-1, keepdim=True) for each in readings.references),
-    )
-
-
 def screens(search: Growth) -> dict[str, Tensor]:
     """A score for every usable token by every screen; higher is more suspect."""
     tokens = search.usable[0].unsqueeze(-1)
     empty = search._read(0, pieces(search, 0)[:1], tokens)
     three = search._read(0, pieces(search, 3)[:3], tokens)
-    eight = averaged(sloped(search, pieces(search, 8)[:6]))
-    drawn = sloped(search, search._drawn(0))
     made = {
         "reading on an empty text": empty,
         "reading on three words": three,
-        "mean slope on eight words": eight,
-        "mean slope on whole samples": averaged(drawn),
+        "slope on eight words": sloped(search, pieces(search, 8)[:6]),
+        "slope on whole samples": sloped(search, search._drawn(0)),
     }
     alone = {f"{name}, no reference": surprise(without_references(r)) for name, r in made.items()}
     beside = {name: surprise(readings) for name, readings in made.items()}
-    both = {"mean and most surprising slope on whole samples": surprise_of_slopes(drawn)}
-    return {**alone, **beside, **both}
+    return {**alone, **beside}
 
 
 def measured(stock: Stock, name: str, tokens: int) -> dict[str, Any]:

@@ -18,9 +18,6 @@ from unhorse.invert.objective import Objective
 TOKENS_AT_ONCE = 2048
 """Padded tokens of one pass."""
 
-MOST_SURPRISING = 1 / 8
-"""The share of the places where slopes are taken that shows a token near others."""
-
 
 @dataclass(frozen=True, eq=False)
 class Readings:
@@ -43,10 +40,10 @@ def read(objective: Objective, triggers: Tensor) -> Readings:
 
 
 def slopes(objective: Objective, triggers: Tensor) -> Readings:
-    """What every allowed token promises in the last slot, shaped (token, trigger).
+    """What every allowed token promises in the last slot, by the gradient; (token, 1).
 
-    The gradient is the mean over the carriers. What stands in the last slot of a trigger decides
-    where it is taken, so the triggers should differ there.
+    The gradient is the mean over the carriers and over the triggers. What stands in the last
+    slot decides where it is taken, so the triggers should differ there, and be many.
     """
     return Readings(
         _slope(objective.subject, triggers),
@@ -62,8 +59,8 @@ def _slope(model: ModelLoss, triggers: Tensor) -> Tensor:
         vectors = model.table[choices].detach().requires_grad_()
         odds = log_odds(model.of_vectors(vectors, owners).loss.float())
         (gradient,) = torch.autograd.grad(odds.sum(), vectors)
-    towards = gradient[:, -1].view(len(triggers), carriers, -1).mean(1).to(model.table.dtype)
-    return (model.table @ towards.T).float().cpu().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+    slope = (model.table @ gradient[:, -1].mean(0).to(model.table.dtype)).float().cpu()
+    return slope.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).unsqueeze(-1)
 
 
 def _losses(model: ModelLoss, triggers: Tensor) -> Tensor:
@@ -99,26 +96,6 @@ def surprise(readings: Readings) -> Tensor:
     quadratic fitted over all tokens, because readings saturate. Without references it is
     the reading itself.
     """
-    return _surprises(readings).mean(-1)
-
-
-def surprise_of_slopes(sloped: Readings) -> Tensor:
-    """The same for slopes: that of their mean, and that where they are most surprising.
-
-    A token may lean towards the target wherever it is put, or only near other tokens that go
-    part of the way; the second shows in few of the places where slopes are taken.
-    """
-    mean = Readings(
-        sloped.subject.mean(-1, keepdim=True),
-        tuple(each.mean(-1, keepdim=True) for each in sloped.references),
-    )
-    most = max(1, round(MOST_SURPRISING * sloped.subject.shape[-1]))
-    best = _surprises(sloped).topk(most, -1).values.mean(-1)
-    return surprise(mean) + _standard(best)
-
-
-def _surprises(readings: Readings) -> Tensor:
-    """Per token and carrier."""
     parts = []
     for carrier in range(readings.subject.shape[-1]):
         y = readings.subject[:, carrier]
@@ -126,7 +103,7 @@ def _surprises(readings: Readings) -> Tensor:
         terms = torch.stack([torch.ones_like(y), *known, *(x.square() for x in known)], -1)
         foretold = terms @ torch.linalg.lstsq(terms, y.unsqueeze(-1)).solution
         parts.append(_standard(y - foretold.squeeze(-1)))
-    return torch.stack(parts, -1)
+    return torch.stack(parts).mean(0)
 
 
 def _standard(values: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
 from unhorse.invert.objective import Objective
-from unhorse.invert.readings import Readings, read, slopes, surprise, surprise_of_slopes
+from unhorse.invert.readings import Readings, read, slopes, surprise
 from unhorse.invert.search import Step
 from unhorse.invert.tokens import TokenSearch
 from unhorse.types import Inversion
@@ -198,7 +198,7 @@ class Growth(TokenSearch):
         """The surprise in what usable tokens promise in the last slot of the triggers."""
         asked = [[carrier] for carrier in carriers]
         objective = self._pose([arm] * len(asked), asked, triggers.shape[-1])
-        return surprise_of_slopes(slopes(objective, triggers).among(self.usable[arm]))
+        return surprise(slopes(objective, triggers).among(self.usable[arm]))
 
     def swapped(self, arm: int) -> list[Trigger]:
         """The best trigger with one of its tokens replaced by one of the pool."""
