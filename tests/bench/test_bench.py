@@ -9,6 +9,7 @@ import pytest
 from tests.bench.made import own, result
 from tests.zoo.conftest import SMALL, built_zoo, small  # noqa: F401
 
+from unhorse.bench.cure import Clinic, parse_amounts, parse_removals, plan_treatments, read_cures
 from unhorse.bench.handed import handed
 from unhorse.bench.metrics import auroc
 from unhorse.bench.plan import Asked, Given, parse_methods, plan
@@ -248,3 +249,70 @@ def test_without_scikit_learn_it_is_said_before_any_scan(cli, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     code, _, err = cli("bench", "smoke", "--methods", "random")
     assert code == 2 and "needs scikit-learn" in err
+
+
+@pytest.fixture
+def scanned(stock, tmp_path):
+    """The units of one trojaned model, with a scan's result that found its trigger."""
+    units = plan(stock.entries, [Asked("random")], 1, only=["cal-word-01"])
+    (done,) = Runner(stock, tmp_path, QUICK).run(units)
+    path = units[0].path(tmp_path, stock.place.suite)
+    known = done.result.triggers[0]
+    record = stock.member("cal-word-01").record
+    found = known.model_copy(
+        update={
+            "victim": record.victim,
+            "target": record.target,
+            "score": 0.9,
+            "text": record.trigger,
+            "pruned": known.pruned.model_copy(update={"text": record.trigger}),
+            "recovered": True,
+        }
+    )
+    changed = done.result.model_copy(update={"state": "backdoored", "triggers": (found,)})
+    path.write_text(changed.to_json())
+    return units
+
+
+def treated(stock, out, units, methods="unlearn,finetune", amounts="200"):
+    planned = plan_treatments(units, parse_removals(methods), parse_amounts(amounts))
+    return list(Clinic(stock, out).run(planned))
+
+
+def test_a_found_trigger_is_unlearnt_and_the_cure_is_kept(stock, scanned, tmp_path):
+    unlearnt, tuned = (one.cure for one in treated(stock, tmp_path, scanned))
+    assert unlearnt.rows == 200 and unlearnt.triggers == (unlearnt.model.trigger,)
+    assert unlearnt.asr_before > 0.9 and unlearnt.asr_after < 0.3
+    assert unlearnt.twin_asr == stock.member("cal-word-01-twin").record.measured.asr
+    assert tuned.method == "finetune" and tuned.asr_after > unlearnt.asr_after
+    assert read_cures(tmp_path) == [tuned, unlearnt]
+    assert [r.method for r in read_results(tmp_path)] == ["random"]
+    again = treated(stock, tmp_path, scanned)
+    assert not any(one.made_now for one in again) and again[0].cure == unlearnt
+
+
+def test_a_model_without_a_scan_or_without_a_finding_is_named(stock, tmp_path):
+    units = plan(stock.entries, [Asked("random")], 1, only=["cal-word-01"])
+    (one,) = treated(stock, tmp_path, units, "unlearn")
+    assert one.cure is None and "no result file" in one.problem
+
+
+def test_clean_models_are_not_treated(stock):
+    units = plan(stock.entries, [Asked("random")], 1)
+    planned = plan_treatments(units, parse_removals("unlearn"), parse_amounts("0.1,200"))
+    assert {each.unit.entry.use for each in planned} == {"model"}
+    assert len({each.path(stock.place.zoo, "s") for each in planned}) == len(planned)
+
+
+def test_the_command_removes_what_stored_scans_found(built_zoo, scanned, tmp_path, cli):  # noqa: F811
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    given = ["bench", path, "--zoo", built_zoo.zoo, "-o", tmp_path, "--methods", "random"]
+    given += ["--only", "cal-word-01", "--amounts", "100"]
+    code, out, err = cli(*map(str, given), "--remove", "finetune")
+    assert code == 0 and "removed  cal-word-01 finetune 100  ASR" in out + err
+    code, _, err = cli(*map(str, given), "--remove", "nonsense")
+    assert code == 2 and "no removal called 'nonsense'" in err
+    given[-1] = "none"
+    code, _, err = cli(*map(str, given), "--remove", "finetune")
+    assert code == 2 and "neither a share" in err

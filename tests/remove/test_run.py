@@ -85,8 +85,9 @@ def test_rounds_go_on_until_the_limit(planted, many_samples, quick_report):
 
 def test_it_scans_first_where_nothing_is_known(planted, many_samples):
     removed = unhorse.remove_backdoor(
-        planted.folder, samples=many_samples, until_clean=3, scan=QUICK_SCAN
+        planted.folder, samples=many_samples, until_clean=3, scan=QUICK_SCAN, control=False
     )
+    assert removed.report.control is None
     assert len(removed.report.rounds) == 1 and removed.report.outcome.state == "proven"
     assert removed.report.triggers[0].origin == "report"
     assert removed.report.scan_seconds is not None

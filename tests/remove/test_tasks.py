@@ -24,6 +24,7 @@ def removed(request):
         victim=built.victim,
         target=built.target,
         scan={**scan, "positions": (place,)},
+        control=False,
     )
     return request.param, done
 
