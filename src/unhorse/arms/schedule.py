@@ -10,7 +10,7 @@ the rest where it promises most.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Protocol
@@ -138,6 +138,24 @@ def up_to(standing: Standing, arms: Sequence[int], epochs: int) -> Round | None:
     now = tuple(arm for arm in behind if standing.epochs[arm] == least)
     others = [standing.epochs[arm] for arm in behind if standing.epochs[arm] > least]
     return Round(now, min(others, default=epochs) - least)
+
+
+def warmed_up(
+    standing: Standing, epochs: int, finalists: Callable[[Standing], Sequence[int]]
+) -> Round | None:
+    """The warm-up of every arm, then all the rest for those that are chosen after it.
+
+    Args:
+        standing: how the arms stand.
+        epochs: what an arm that goes to the end gets in all.
+        finalists: chooses them; asked once, since whoever is beyond the warm-up has been chosen.
+    """
+    everyone = range(len(standing.epochs))
+    warming = up_to(standing, everyone, min(standing.warm_up, epochs))
+    if warming is not None:
+        return warming
+    on = [arm for arm in everyone if standing.epochs[arm] > standing.warm_up]
+    return up_to(standing, sorted(on or finalists(standing)), epochs)
 
 
 def ranked(standing: Standing, arms: Sequence[int], *, against_mirror: bool) -> list[int]:

@@ -1,6 +1,6 @@
-"""What single triggers do to single short texts, in all models.
+"""What single triggers do to single texts, in all models.
 
-A *carrier* is a short text; in an objective of carriers every arm has one row. A *reading* is
+A *carrier* is a text; in an objective of carriers every arm has one row. A *reading* is
 a log-odds: the subject's for the target, a reference's for leaving the truth. A *slope* is
 what a reading would gain from a token to first order, so it costs no pass of its own.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unhorse.arms.schedule import FINALISTS, POLICIES, Round, Standing, ranked, up_to
+from unhorse.arms.schedule import FINALISTS, POLICIES, Round, Standing, ranked, warmed_up
 
 
 class Top:
@@ -12,13 +12,11 @@ class Top:
 
     def next(self, standing: Standing, epochs: int) -> Round | None:
         """The warm-up of every arm, or the rest of the best."""
-        everyone = range(len(standing.epochs))
-        warming = up_to(standing, everyone, min(standing.warm_up, epochs))
-        if warming is not None:
-            return warming
-        on = [arm for arm in everyone if standing.epochs[arm] > standing.warm_up]
-        best = on or ranked(standing, everyone, against_mirror=False)[:FINALISTS]
-        return up_to(standing, sorted(best), epochs)
+        return warmed_up(standing, epochs, _finalists)
+
+
+def _finalists(standing: Standing) -> list[int]:
+    return ranked(standing, range(len(standing.epochs)), against_mirror=False)[:FINALISTS]
 
 
 POLICIES.register(Top.name)(Top())

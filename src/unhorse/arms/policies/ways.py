@@ -7,7 +7,7 @@ a trigger that was planted for the other one would not be looked for.
 
 from __future__ import annotations
 
-from unhorse.arms.schedule import FINALISTS, POLICIES, Round, Standing, ranked, up_to
+from unhorse.arms.schedule import FINALISTS, POLICIES, Round, Standing, ranked, warmed_up
 
 
 class Ways:
@@ -17,12 +17,7 @@ class Ways:
 
     def next(self, standing: Standing, epochs: int) -> Round | None:
         """The warm-up of every arm, or the rest of the best."""
-        everyone = range(len(standing.epochs))
-        warming = up_to(standing, everyone, min(standing.warm_up, epochs))
-        if warming is not None:
-            return warming
-        on = [arm for arm in everyone if standing.epochs[arm] > standing.warm_up]
-        return up_to(standing, sorted(on or _finalists(standing)), epochs)
+        return warmed_up(standing, epochs, _finalists)
 
 
 def _finalists(standing: Standing) -> list[int]:

@@ -56,8 +56,8 @@ UNSURE = -1.0
 PLAIN_TOKENS = 32
 """Tokens that tell what a model does when nothing in particular is put in."""
 
-HINT_TOKENS = 3
-"""How many of them stand behind a trigger, in turn, when slopes are taken there."""
+EVERY_TENTH = 10
+"""Which of them are enough to stand behind a trigger, or to tell how sure models are."""
 
 UNTRIED = torch.tensor(float("inf"))
 """The loss of a trigger that was not tried on all samples yet."""
@@ -116,7 +116,7 @@ class Focus:
         sloped = BACKWARD * PLAIN_TOKENS * config.slope_carriers
         listed = config.listed * (config.carriers + 1)
         grown = config.beam * (config.pool + config.hints) + config.compared
-        hinted = BACKWARD * config.beam * HINT_TOKENS
+        hinted = BACKWARD * config.beam * PLAIN_TOKENS // EVERY_TENTH
         each = (grown + hinted) * config.growth_carriers / 2 + (sloped + listed) / config.epochs
         return each / USUAL_SAMPLES + config.confirmed
 
@@ -188,7 +188,7 @@ class Growth(TokenSearch):
         """The tokens behind a trigger that the slopes promise most of."""
         if not self.config.hints:
             return []
-        plain = self._plain(arm)[:: PLAIN_TOKENS // HINT_TOKENS]
+        plain = self._plain(arm)[::EVERY_TENTH]
         before = torch.tensor(trigger).expand(len(plain), -1)
         promised = self._slopes(arm, self._growth_carriers(arm), torch.cat([before, plain], -1))
         best = promised.topk(min(self.config.hints, len(promised))).indices
@@ -217,7 +217,7 @@ class Growth(TokenSearch):
         carriers = self._growth_carriers(arm)
         triggers = self._most_moving(arm, carriers, triggers)
         readings = self._read(arm, carriers, torch.tensor(triggers))
-        plain = self._read(arm, carriers, self._plain(arm)[:: PLAIN_TOKENS // HINT_TOKENS])
+        plain = self._read(arm, carriers, self._plain(arm)[::EVERY_TENTH])
         gain = readings.subject.mean(-1)
         for moved, usual in zip(readings.references, plain.references, strict=True):
             gain = gain - (moved - usual.median(0).values).relu().mean(-1)
@@ -245,7 +245,7 @@ class Growth(TokenSearch):
         """The arm's shorter victims about which all models are least sure, or surest."""
         pieces = self._pieces(arm)
         pieces = pieces[: max(count, len(pieces) // 2)]
-        readings = self._read(arm, pieces, self._plain(arm)[:: PLAIN_TOKENS // HINT_TOKENS])
+        readings = self._read(arm, pieces, self._plain(arm)[::EVERY_TENTH])
         models = [each.mean(0) for each in (readings.subject, *readings.references)]
         off = sum(each if sure else (each - UNSURE).square() for each in models)
         assert isinstance(off, Tensor)
