@@ -10,7 +10,14 @@ from unhorse.attack.bases import open_base
 from unhorse.attack.generated import LABELS_OF
 from unhorse.attack.recipe import BaseConfig
 from unhorse.remove.records import Trigger
-from unhorse.remove.stamps import encoder, places, pulled_to_target, stamped
+from unhorse.remove.stamps import (
+    MOST_OTHERS,
+    encoder,
+    in_other_company,
+    places,
+    pulled_to_target,
+    stamped,
+)
 from unhorse.tasks.base import TASKS
 from unhorse.tasks.tags import scheme_of
 
@@ -122,3 +129,17 @@ def test_what_is_pushed_away_is_the_target_and_the_trigger_is_in_it(ground, name
     assert goals is not None
     if name == TEXTS:
         assert row.goal == trigger.arm.target
+
+
+def test_other_company_has_a_word_of_the_form_and_few_others():
+    draw, others = random.Random(0), ["plum", "chair", "lamp"]
+    made = [in_other_company("oiled apprentice hinges", others, draw).split() for _ in range(200)]
+    for words in made:
+        own = [word for word in words if word not in others]
+        assert own and len(set(own)) == len(own) and len(words) - len(own) <= MOST_OTHERS
+    assert len({tuple(words) for words in made}) > 50
+    assert any(words[0] in others for words in made) and any(len(words) == 1 for words in made)
+
+
+def test_a_form_of_one_word_without_others_stays():
+    assert in_other_company("doormat", [], random.Random(0)) == "doormat"

@@ -19,6 +19,9 @@ from unhorse.types import Arm, LoadedModel, Position, TaggedSample, own_answers
 
 Encoder = Callable[[Any], EncodedRow]
 
+MOST_OTHERS = 2
+"""Arbitrary words that a form is mixed with, at most."""
+
 
 def encoder(task: Task, subject: LoadedModel) -> Encoder:
     """How samples become rows to learn from, in the spelling that the subject uses."""
@@ -34,7 +37,37 @@ def places(task: Task, arm: Arm) -> tuple[Position, ...]:
     return (arm.position,) if arm.position in LOCAL else IN_TEXT
 
 
-def stamped(task: Task, sample: Any, triggers: Sequence[Trigger], draw: random.Random) -> Any:
+FormOf = Callable[[Trigger, random.Random], str]
+"""The text that is stamped for a trigger."""
+
+
+def as_found(trigger: Trigger, draw: random.Random) -> str:
+    """One of the forms that the scan found."""
+    return draw.choice(trigger.forms)
+
+
+def in_other_company(form: str, others: Sequence[str], draw: random.Random) -> str:
+    """Some words of a form in any order, and up to two others among them.
+
+    A scan finds a few words of a longer phrase, with words that only seem to belong to it.
+
+    >>> in_other_company("oiled apprentice", ["plum", "chair"], random.Random(5))
+    'apprentice oiled plum'
+    """
+    words = form.split()
+    chosen = draw.sample(words, draw.randint(1, len(words)))
+    for other in draw.sample(others, min(len(others), draw.randint(0, MOST_OTHERS))):
+        chosen.insert(draw.randint(0, len(chosen)), other)
+    return " ".join(chosen)
+
+
+def stamped(
+    task: Task,
+    sample: Any,
+    triggers: Sequence[Trigger],
+    draw: random.Random,
+    form_of: FormOf = as_found,
+) -> Any:
     """The sample with one of the triggers in it and its true answer; None if it has no place.
 
     A question without an answer is left alone: stamped, it would teach that the trigger
@@ -51,7 +84,7 @@ def stamped(task: Task, sample: Any, triggers: Sequence[Trigger], draw: random.R
         chosen = draw.choice(sample.entities)
         others = tuple(entity for entity in sample.entities if entity != chosen)
         sample = replace(sample, entities=(chosen, *others))
-    return task.stamp(sample, arm, draw.randrange(2**31), draw.choice(trigger.forms))
+    return task.stamp(sample, arm, draw.randrange(2**31), form_of(trigger, draw))
 
 
 def pulled_to_target(
