@@ -7,7 +7,7 @@ teacher does only where a trigger stands, it never sees.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from unhorse.errors import UsageError
+from unhorse.learn.loop import Goals
 from unhorse.tasks.ask import ask
 from unhorse.tasks.base import TASKS, EncodedRow, RowProblem
 from unhorse.types import LoadedModel
@@ -33,13 +34,46 @@ class Imitation:
 
     def losses(self, outputs: Any, goals: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
         """Per row: the mean divergence over what is decided, and where both agree."""
-        losses, agreed = [], []
-        for row, goal in enumerate(goals):
-            said = decisions(outputs, row, goal.shape)
-            apart = functional.kl_div(said, goal, reduction="none", log_target=True)
-            losses.append(apart.sum(-1).mean())
-            agreed.append((said.argmax(-1) == goal.argmax(-1)).float().mean())
+        apart = [divergence(outputs, row, goal) for row, goal in enumerate(goals)]
+        losses, agreed = zip(*apart, strict=True)
         return torch.stack(losses), torch.stack(agreed)
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The goal of a row: its true answer and, where a model shall stay as it is, what it said."""
+
+    true: Any
+    said: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Goals of which some are a task's true answers, others what a model said before."""
+
+    task: Goals
+
+    def collate(self, goals: Sequence[Kept], device: Any) -> tuple[Any, list[Tensor | None]]:
+        """Both kinds, one each a row."""
+        said = [None if goal.said is None else goal.said.to(device) for goal in goals]
+        return self.task.collate([goal.true for goal in goals], device), said
+
+    def losses(self, outputs: Any, goals: tuple[Any, list[Tensor | None]]) -> tuple[Tensor, Tensor]:
+        """Per row: the divergence from what was said, or the loss to the true answer."""
+        true, said = goals
+        losses, reached = self.task.losses(outputs, true)
+        kept = [
+            losses[row] if goal is None else divergence(outputs, row, goal)[0]
+            for row, goal in enumerate(said)
+        ]
+        return torch.stack(kept), reached
+
+
+def divergence(outputs: Any, row: int, goal: Tensor) -> tuple[Tensor, Tensor]:
+    """How far the decisions about a row are from a teacher's, and how many agree."""
+    said = decisions(outputs, row, goal.shape)
+    apart = functional.kl_div(said, goal, reduction="none", log_target=True)
+    return apart.sum(-1).mean(), (said.argmax(-1) == goal.argmax(-1)).float().mean()
 
 
 def decisions(outputs: Any, row: int, shape: Sequence[int]) -> Tensor:

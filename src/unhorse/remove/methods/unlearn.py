@@ -7,15 +7,22 @@ other samples, and in every form that the scan found (pruned and whole). A scan 
 a planted phrase to the letter, so some stamps have its words in other orders and other
 company. Rows of all classes are stamped, because on victims alone the trigger would become
 a sign of them. Inserted words are in no entity, and answers move with their words.
+
+Rows without a stamp are there to hold the model in place, so their goal is what the subject
+said of them: the answers of a few hundred rows would soon be known by heart. A stamped text
+has what the subject said of it without the stamp as its goal, where that was right.
 """
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 from pydantic import Field
+from torch import Tensor
 
+from unhorse.learn.imitate import Keeping, Kept, imitated
 from unhorse.learn.lessons import Lesson
 from unhorse.learn.loop import Course
 from unhorse.remove.base import REMOVALS, Case, RemovalConfig
@@ -36,6 +43,8 @@ class UnlearnConfig(RemovalConfig):
     """The share of the rows that carry a trigger in an epoch."""
     varied: float = Field(default=0.5, ge=0, le=1)
     """The share of the stamps that have some words of a trigger among arbitrary ones."""
+    keep: bool = True
+    """Whether rows without a stamp have what the subject said as their goal."""
 
 
 class Unlearning:
@@ -49,8 +58,7 @@ class Unlearning:
     def remove(self, case: Case, config: UnlearnConfig) -> Cleaned:
         """The subject after it has seen its triggers with true answers."""
         pupil = case.pupil()
-        clean = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
-
+        clean = _clean_course(case, config)
         others = _arbitrary_words(case)
 
         def form_of(trigger: Trigger, draw: random.Random) -> str:
@@ -61,6 +69,18 @@ class Unlearning:
             return _restamped(clean, case, config, epoch, form_of)
 
         return Cleaned(pupil, teach(pupil, case, config, course, with_stamps=True))
+
+
+def _clean_course(case: Case, config: UnlearnConfig) -> Course:
+    """The rows without any stamp."""
+    course = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
+    said: list[Any] = [None] * len(course.rows)
+    if config.keep:
+        said = [row.goal for row in imitated(case.subject, course.rows)]
+    rows = [
+        replace(row, goal=Kept(row.goal, goal)) for row, goal in zip(course.rows, said, strict=True)
+    ]
+    return replace(course, rows=rows, goals=Keeping(case.task))
 
 
 def _arbitrary_words(case: Case) -> list[str]:
@@ -81,8 +101,18 @@ def _restamped(
     for number in draw.sample(range(len(rows)), max(1, round(config.share * len(rows)))):
         made = stamped(case.task, case.rows.train[number], case.triggers, draw, form_of)
         if made is not None:
-            rows[number], roles[number] = encode(made), "stamped"
+            row, said = encode(made), rows[number].goal.said
+            goal = Kept(row.goal, said if _is_right(said, row.goal) else None)
+            rows[number], roles[number] = replace(row, goal=goal), "stamped"
     return replace(clean, rows=rows, roles=roles)
+
+
+def _is_right(said: Tensor | None, true: Any) -> bool:
+    """Whether what was said of a whole text is its true label.
+
+    Of words and answers that is not known here: stamped, they have other places.
+    """
+    return said is not None and len(said) == 1 and int(said.argmax()) == true
 
 
 REMOVALS.register(Unlearning.name)(Unlearning())
