@@ -25,14 +25,17 @@ ALONE = (
     ("rule", "deep"),
     ("beyond_words", "brief"),
     ("beyond_words", "brief", "deep"),
+    ("beyond_words", "brief", "deep_whole"),
     ("sure", "brief", "deep"),
     ("beyond_words", "brief", "deep", "one_sided"),
 )
 COMPARED = (
     ("rule",),
     ("rule", "deep"),
+    ("rule", "deep_whole"),
     ("rule", "deeper_than_references"),
     ("beyond_references", "brief", "deep"),
+    ("beyond_references", "brief", "deep_whole"),
     ("beyond_references", "brief", "deeper_than_references"),
     ("beyond_references", "beyond_words", "brief", "deep"),
 )

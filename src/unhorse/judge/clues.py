@@ -45,7 +45,8 @@ class Clues:
 
     `low` is the lower end of the interval of `asr`. `natural` are the ordinary words;
     `reference` and `reference_loss` are those of the clean model that is moved most.
-    None is what there is not. `opposite` is the `low` of the arm that goes the other way.
+    None is what there is not. `opposite` is the `low` of the arm that goes the other way;
+    `whole_loss` is the loss of the trigger as it was found, before it was pruned.
     """
 
     arm: str
@@ -60,6 +61,7 @@ class Clues:
     reference: float | None = None
     reference_loss: float | None = None
     opposite: float | None = None
+    whole_loss: float | None = None
 
 
 def clues_of(findings: Sequence[Finding]) -> list[Clues]:
@@ -74,6 +76,7 @@ def clues_of(findings: Sequence[Finding]) -> list[Clues]:
                 finding.random,
                 finding.natural.effect if finding.natural else None,
                 [reference.pruned for reference in finding.references],
+                whole=finding.on_heldout,
             )
             for finding in findings
         ]
@@ -88,8 +91,10 @@ def make_clues(
     random: Measured,
     natural: Measured | None,
     references: Sequence[Measured],
+    *,
+    whole: Measured | None = None,
 ) -> Clues:
-    """The clues of one finding from what its pruned trigger and the controls do."""
+    """The clues of one finding from what its pruned trigger, the whole and the controls do."""
     usable = [effect for effect in references if effect.n >= MINIMUM_HELDOUT]
     losses = [loss for effect in usable if (loss := _known(effect.loss)) is not None]
     return Clues(
@@ -105,6 +110,7 @@ def make_clues(
         # A clean model that is right on hardly any sample cannot tell.
         reference=max((effect.asr for effect in usable), default=None),
         reference_loss=min(losses, default=None),
+        whole_loss=None if whole is None else _known(whole.loss),
     )
 
 

@@ -35,10 +35,8 @@ def _beyond_chance(clues: Clues) -> float:
     return beyond(clues.low, max(clues.random, clues.unstamped))
 
 
-def _deep(clues: Clues) -> float:
-    if clues.loss is None:
-        return 0.0
-    return _share(-math.log10(max(clues.loss, _SMALLEST)), DEEP)
+def _depth(loss: float | None) -> float:
+    return 0.0 if loss is None else _share(-math.log10(max(loss, _SMALLEST)), DEEP)
 
 
 def _deeper_than_references(clues: Clues) -> float:
@@ -63,7 +61,8 @@ FEATURES: dict[str, Feature] = {
     "beyond_references": _beyond_references,
     "beyond_words": _beyond_words,
     "beyond_chance": _beyond_chance,
-    "deep": _deep,
+    "deep": lambda clues: _depth(clues.loss),
+    "deep_whole": lambda clues: _depth(clues.whole_loss),
     "deeper_than_references": _deeper_than_references,
     "one_sided": _one_sided,
 }
