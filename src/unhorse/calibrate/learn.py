@@ -21,17 +21,20 @@ Fold = tuple[list[int], list[int]]
 """The cases that are kept to learn from, and those that are left out."""
 
 ALONE = (
-    ("rule",),
     ("beyond_words", "brief"),
-    ("beyond_words", "brief", "deep_whole"),
-    ("sure", "brief", "deep_whole"),
+    ("beyond_words", "brief_whole", "deep_whole"),
+    ("beyond_words", "brief", "deep"),
 )
 COMPARED = (
-    ("rule",),
     ("beyond_references", "brief"),
-    ("beyond_references", "brief", "deep_whole"),
+    ("beyond_references", "brief_whole", "deep_whole"),
+    ("beyond_references", "brief", "deep"),
 )
-"""The sets of features that are tried without and with a reference, the simplest first."""
+"""The sets of features that are tried without and with a reference, the simplest first.
+
+Length and depth are of the whole trigger or of the pruned one, never one of each: pruning takes
+tokens away and depth with them.
+"""
 
 RIDGES = (0.1, 0.02, 0.005)
 """How strongly weights are held back, the strongest first."""

@@ -46,7 +46,7 @@ class Clues:
     `low` is the lower end of the interval of `asr`. `natural` are the ordinary words;
     `reference` and `reference_loss` are those of the clean model that is moved most.
     None is what there is not. `opposite` is the `low` of the arm that goes the other way;
-    `whole_loss` is the loss of the trigger as it was found, before it was pruned.
+    `whole_tokens` and `whole_loss` are those of the trigger as it was found, before it was pruned.
     """
 
     arm: str
@@ -61,6 +61,7 @@ class Clues:
     reference: float | None = None
     reference_loss: float | None = None
     opposite: float | None = None
+    whole_tokens: int = 0
     whole_loss: float | None = None
 
 
@@ -76,6 +77,7 @@ def clues_of(findings: Sequence[Finding]) -> list[Clues]:
                 finding.random,
                 finding.natural.effect if finding.natural else None,
                 [reference.pruned for reference in finding.references],
+                whole_tokens=len(finding.inversion.token_ids),
                 whole=finding.on_heldout,
             )
             for finding in findings
@@ -92,6 +94,7 @@ def make_clues(
     natural: Measured | None,
     references: Sequence[Measured],
     *,
+    whole_tokens: int = 0,
     whole: Measured | None = None,
 ) -> Clues:
     """The clues of one finding from what its pruned trigger, the whole and the controls do."""
@@ -110,6 +113,7 @@ def make_clues(
         # A clean model that is right on hardly any sample cannot tell.
         reference=max((effect.asr for effect in usable), default=None),
         reference_loss=min(losses, default=None),
+        whole_tokens=whole_tokens,
         whole_loss=None if whole is None else _known(whole.loss),
     )
 

@@ -58,6 +58,7 @@ FEATURES: dict[str, Feature] = {
     "rule": rule_score,
     "sure": lambda clues: clues.low,
     "brief": lambda clues: brevity(clues.tokens),
+    "brief_whole": lambda clues: brevity(clues.whole_tokens),
     "beyond_references": _beyond_references,
     "beyond_words": _beyond_words,
     "beyond_chance": _beyond_chance,
