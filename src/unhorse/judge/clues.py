@@ -46,7 +46,8 @@ class Clues:
     `low` is the lower end of the interval of `asr`. `natural` are the ordinary words;
     `reference` and `reference_loss` are those of the clean model that is moved most.
     None is what there is not. `opposite` is the `low` of the arm that goes the other way;
-    `whole_tokens` and `whole_loss` are those of the trigger as it was found, before it was pruned.
+    `whole_tokens` and `whole_loss` are those of the trigger as it was found, before it was pruned,
+    the loss on the samples it was sought on or on the held-out ones, whichever is higher.
     """
 
     arm: str
@@ -78,7 +79,7 @@ def clues_of(findings: Sequence[Finding]) -> list[Clues]:
                 finding.natural.effect if finding.natural else None,
                 [reference.pruned for reference in finding.references],
                 whole_tokens=len(finding.inversion.token_ids),
-                whole=finding.on_heldout,
+                whole=(finding.on_inversion, finding.on_heldout),
             )
             for finding in findings
         ]
@@ -95,7 +96,7 @@ def make_clues(
     references: Sequence[Measured],
     *,
     whole_tokens: int = 0,
-    whole: Measured | None = None,
+    whole: Sequence[Measured] = (),
 ) -> Clues:
     """The clues of one finding from what its pruned trigger, the whole and the controls do."""
     usable = [effect for effect in references if effect.n >= MINIMUM_HELDOUT]
@@ -114,7 +115,7 @@ def make_clues(
         reference=max((effect.asr for effect in usable), default=None),
         reference_loss=min(losses, default=None),
         whole_tokens=whole_tokens,
-        whole_loss=None if whole is None else _known(whole.loss),
+        whole_loss=_highest([_known(effect.loss) for effect in whole]),
     )
 
 
@@ -125,6 +126,16 @@ def _known(loss: float | None) -> float | None:
     (0.5, None)
     """
     return loss if loss is not None and math.isfinite(loss) else None
+
+
+def _highest(losses: Sequence[float | None]) -> float | None:
+    """The highest of losses that are all known.
+
+    >>> _highest([0.1, 0.3]), _highest([0.1, None]), _highest([])
+    (0.3, None, None)
+    """
+    known = [loss for loss in losses if loss is not None]
+    return max(known) if known and len(known) == len(losses) else None
 
 
 def with_opposites(clues: Sequence[Clues]) -> list[Clues]:
