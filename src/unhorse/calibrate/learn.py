@@ -21,22 +21,18 @@ Fold = tuple[list[int], list[int]]
 """The cases that are kept to learn from, and those that are left out."""
 
 ALONE = (
-    ("beyond_words", "brief"),
-    ("beyond_words", "brief_whole", "deep_whole"),
+    ("deep_beyond_words",),
+    ("deep_beyond_words", "brief"),
     ("beyond_words", "brief", "deep"),
 )
 COMPARED = (
-    ("beyond_references", "brief"),
-    ("beyond_references", "brief_whole", "deep_whole"),
+    ("deep_beyond_references",),
+    ("deep_beyond_references", "brief"),
     ("beyond_references", "brief", "deep"),
 )
-"""The sets of features that are tried without and with a reference, the simplest first.
+"""The sets of features that are tried without and with a reference, the simplest first."""
 
-Length and depth are of the whole trigger or of the pruned one, never one of each: pruning takes
-tokens away and depth with them.
-"""
-
-RIDGES = (0.1, 0.02, 0.005)
+RIDGES = (0.02, 0.005, 0.001)
 """How strongly weights are held back, the strongest first."""
 
 FEWEST_TO_LEARN = 3

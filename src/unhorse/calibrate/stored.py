@@ -57,7 +57,6 @@ def stored_clues(result: Result) -> list[Clues]:
                 trigger.random,
                 trigger.natural.heldout if trigger.natural else None,
                 [reference.pruned for reference in trigger.references],
-                whole_tokens=len(trigger.token_ids),
                 whole=(trigger.inversion, trigger.heldout),
             )
             for trigger in result.triggers

@@ -46,8 +46,8 @@ class Clues:
     `low` is the lower end of the interval of `asr`. `natural` are the ordinary words;
     `reference` and `reference_loss` are those of the clean model that is moved most.
     None is what there is not. `opposite` is the `low` of the arm that goes the other way;
-    `whole_tokens` and `whole_loss` are those of the trigger as it was found, before it was pruned,
-    the loss on the samples it was sought on or on the held-out ones, whichever is higher.
+    `whole_loss` is that of the trigger as it was found, before it was pruned, on the samples it
+    was sought on or on the held-out ones, whichever is higher.
     """
 
     arm: str
@@ -62,7 +62,6 @@ class Clues:
     reference: float | None = None
     reference_loss: float | None = None
     opposite: float | None = None
-    whole_tokens: int = 0
     whole_loss: float | None = None
 
 
@@ -78,7 +77,6 @@ def clues_of(findings: Sequence[Finding]) -> list[Clues]:
                 finding.random,
                 finding.natural.effect if finding.natural else None,
                 [reference.pruned for reference in finding.references],
-                whole_tokens=len(finding.inversion.token_ids),
                 whole=(finding.on_inversion, finding.on_heldout),
             )
             for finding in findings
@@ -114,7 +112,6 @@ def make_clues(
         # A clean model that is right on hardly any sample cannot tell.
         reference=max((effect.asr for effect in usable), default=None),
         reference_loss=min(losses, default=None),
-        whole_tokens=whole_tokens,
         whole_loss=_highest([_known(effect.loss) for effect in whole]),
     )
 
