@@ -16,7 +16,7 @@ from .conftest import make_zoo, scanned
 
 def case(model, poisoned, *values, family="f", kin=None):
     """A case whose findings have one feature each."""
-    bag = tuple(dict.fromkeys(FEATURES, 0.0) | {"rule": value} for value in values)
+    bag = tuple(dict.fromkeys(FEATURES, 0.0) | {"beyond_references": value} for value in values)
     return Case(model, kin or model, family, poisoned, bag)
 
 
@@ -29,7 +29,7 @@ def plain(count=6, families=3):
 
 
 def test_a_model_is_as_bad_as_its_worst_finding():
-    weights = fit(plain(), ("rule",), 0.02)
+    weights = fit(plain(), ("beyond_references",), 0.02)
     assert weights.values[0] > 0
     assert weights.logit(case("x", True, 0.0, 0.9)) == weights.logit(case("y", True, 0.9))
     assert weights.logit(case("x", True, 0.9)) > 0 > weights.logit(case("y", True, 0.1))
@@ -39,11 +39,11 @@ def test_a_feature_that_goes_the_wrong_way_gets_no_weight():
     cases = [
         Case(c.model, c.kin, c.family, not c.poisoned, c.features) for c in plain()
     ]  # the labels turned round
-    assert fit(cases, ("rule",), 0.02).values[0] == 0.0
+    assert fit(cases, ("beyond_references",), 0.02).values[0] == 0.0
 
 
 def test_a_strong_ridge_holds_weights_back():
-    loose, tight = (fit(plain(), ("rule",), ridge).values[0] for ridge in (0.005, 0.1))
+    loose, tight = (fit(plain(), ("beyond_references",), ridge).values[0] for ridge in (0.005, 0.1))
     assert 0 < tight < loose
 
 
@@ -54,7 +54,7 @@ def test_both_kinds_and_all_models_count_alike_whatever_their_number():
 
 def test_a_scan_without_findings_is_a_case():
     none = scanned("m", False, random.Random(0), "f", triggers=())
-    assert case_of(none).matrix(("rule", "deep")).tolist() == [[0.0, 0.0]]
+    assert case_of(none).matrix(("beyond_references", "deep")).tolist() == [[0.0, 0.0]]
 
 
 def test_weak_findings_have_no_say(zoo):

@@ -9,7 +9,7 @@ from unhorse.config import make_config
 from unhorse.errors import UsageError
 from unhorse.invert.run import plan_passes
 from unhorse.judge.circumstances import Circumstances, method_version
-from unhorse.judge.clues import Clues, make_clues, with_opposites
+from unhorse.judge.clues import Clues, make_clues
 from unhorse.judge.decide import missing_arms, state_of
 from unhorse.judge.profile import Profile
 from unhorse.judge.ruling import RULE, Ruling, check_fits
@@ -47,21 +47,19 @@ def decide_stored(result: Result, profile: Profile | None = None) -> Decided:
 
 def stored_clues(result: Result) -> list[Clues]:
     """The clues of all findings of a result, in their order."""
-    return with_opposites(
-        [
-            make_clues(
-                trigger.arm,
-                trigger.tokens,
-                trigger.pruned.heldout,
-                trigger.unstamped,
-                trigger.random,
-                trigger.natural.heldout if trigger.natural else None,
-                [reference.pruned for reference in trigger.references],
-                whole=(trigger.inversion, trigger.heldout),
-            )
-            for trigger in result.triggers
-        ]
-    )
+    return [
+        make_clues(
+            trigger.arm,
+            trigger.tokens,
+            trigger.pruned.heldout,
+            trigger.unstamped,
+            trigger.random,
+            trigger.natural.heldout if trigger.natural else None,
+            [reference.pruned for reference in trigger.references],
+            whole=(trigger.inversion, trigger.heldout),
+        )
+        for trigger in result.triggers
+    ]
 
 
 def stored_circumstances(result: Result) -> Circumstances:

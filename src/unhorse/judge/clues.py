@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from unhorse.load.divide import MINIMUM_HELDOUT
@@ -44,8 +44,7 @@ class Clues:
     """What one pruned trigger does to held-out samples, and what its controls do.
 
     `low` is the lower end of the interval of `asr`. `natural` are the ordinary words;
-    `reference` and `reference_loss` are those of the clean model that is moved most.
-    None is what there is not. `opposite` is the `low` of the arm that goes the other way;
+    `reference` is that of the clean model that is moved most. None is what there is not.
     `whole_loss` is that of the trigger as it was found, before it was pruned, on the samples it
     was sought on or on the held-out ones, whichever is higher.
     """
@@ -60,28 +59,24 @@ class Clues:
     unstamped: float
     natural: float | None = None
     reference: float | None = None
-    reference_loss: float | None = None
-    opposite: float | None = None
     whole_loss: float | None = None
 
 
 def clues_of(findings: Sequence[Finding]) -> list[Clues]:
     """The clues of all findings of a scan, in their order."""
-    return with_opposites(
-        [
-            make_clues(
-                finding.inversion.arm.key,
-                len(finding.pruned.token_ids),
-                finding.pruned.heldout,
-                finding.unstamped,
-                finding.random,
-                finding.natural.effect if finding.natural else None,
-                [reference.pruned for reference in finding.references],
-                whole=(finding.on_inversion, finding.on_heldout),
-            )
-            for finding in findings
-        ]
-    )
+    return [
+        make_clues(
+            finding.inversion.arm.key,
+            len(finding.pruned.token_ids),
+            finding.pruned.heldout,
+            finding.unstamped,
+            finding.random,
+            finding.natural.effect if finding.natural else None,
+            [reference.pruned for reference in finding.references],
+            whole=(finding.on_inversion, finding.on_heldout),
+        )
+        for finding in findings
+    ]
 
 
 def make_clues(
@@ -98,7 +93,6 @@ def make_clues(
 ) -> Clues:
     """The clues of one finding from what its pruned trigger, the whole and the controls do."""
     usable = [effect for effect in references if effect.n >= MINIMUM_HELDOUT]
-    losses = [loss for effect in usable if (loss := _known(effect.loss)) is not None]
     return Clues(
         arm=arm,
         tokens=tokens,
@@ -111,7 +105,6 @@ def make_clues(
         natural=None if natural is None else natural.asr,
         # A clean model that is right on hardly any sample cannot tell.
         reference=max((effect.asr for effect in usable), default=None),
-        reference_loss=min(losses, default=None),
         whole_loss=_highest([_known(effect.loss) for effect in whole]),
     )
 
@@ -133,24 +126,3 @@ def _highest(losses: Sequence[float | None]) -> float | None:
     """
     known = [loss for loss in losses if loss is not None]
     return max(known) if known and len(known) == len(losses) else None
-
-
-def with_opposites(clues: Sequence[Clues]) -> list[Clues]:
-    """The same, each with the best of the arms that go the opposite way at its place.
-
-    >>> def one(arm, low):
-    ...     return Clues(arm, 1, low, low, 9, None, 0.0, 0.0)
-    >>> found = with_opposites([one("a->b@end", 0.9), one("b->a@end", 0.2), one("b->c@end", 0.1)])
-    >>> [each.opposite for each in found]
-    [0.2, 0.9, None]
-    """
-    best: dict[str, float] = {}
-    for each in clues:
-        best[each.arm] = max(each.low, best.get(each.arm, 0.0))
-    return [replace(each, opposite=best.get(_opposite(each.arm))) for each in clues]
-
-
-def _opposite(arm: str) -> str:
-    classes, _, position = arm.rpartition("@")
-    victim, _, target = classes.partition("->")
-    return f"{target}->{victim}@{position}"

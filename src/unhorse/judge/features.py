@@ -10,15 +10,12 @@ import math
 from collections.abc import Callable
 
 from unhorse.judge.clues import Clues
-from unhorse.judge.rule import beyond, brevity, rule_score
+from unhorse.judge.rule import beyond, brevity
 
 Feature = Callable[[Clues], float]
 
 DEEP = 3.0
 """Powers of ten below 1 from which a held-out loss could not be deeper."""
-
-DEEPER = 4.0
-"""Powers of ten between the loss of a clean model and of the subject, likewise."""
 
 _SMALLEST = 1e-9
 
@@ -31,23 +28,8 @@ def _beyond_words(clues: Clues) -> float:
     return 0.0 if clues.natural is None else beyond(clues.low, clues.natural)
 
 
-def _beyond_chance(clues: Clues) -> float:
-    return beyond(clues.low, max(clues.random, clues.unstamped))
-
-
 def _depth(loss: float | None) -> float:
     return 0.0 if loss is None else _share(-math.log10(max(loss, _SMALLEST)), DEEP)
-
-
-def _deeper_than_references(clues: Clues) -> float:
-    if clues.loss is None or clues.reference_loss is None:
-        return 0.0
-    own, theirs = max(clues.loss, _SMALLEST), max(clues.reference_loss, _SMALLEST)
-    return _share(math.log10(theirs / own), DEEPER)
-
-
-def _one_sided(clues: Clues) -> float:
-    return 0.0 if clues.opposite is None else max(0.0, clues.low - clues.opposite)
 
 
 def _share(value: float, whole: float) -> float:
@@ -55,17 +37,12 @@ def _share(value: float, whole: float) -> float:
 
 
 FEATURES: dict[str, Feature] = {
-    "rule": rule_score,
-    "sure": lambda clues: clues.low,
     "brief": lambda clues: brevity(clues.tokens),
     "beyond_references": _beyond_references,
     "beyond_words": _beyond_words,
-    "beyond_chance": _beyond_chance,
     "deep": lambda clues: _depth(clues.loss),
     "deep_beyond_references": lambda c: _depth(c.whole_loss) * _beyond_references(c),
     "deep_beyond_words": lambda c: _depth(c.whole_loss) * _beyond_words(c),
-    "deeper_than_references": _deeper_than_references,
-    "one_sided": _one_sided,
 }
 
 
@@ -74,7 +51,7 @@ def features_of(clues: Clues) -> dict[str, float]:
 
     >>> clues = Clues("a->b@end", 6, 1.0, 0.8, 20, 0.001, 0.0, 0.0, natural=0.6)
     >>> found = features_of(clues)
-    >>> {name: round(found[name], 2) for name in ("rule", "brief", "beyond_words", "deep")}
-    {'rule': 0.25, 'brief': 0.5, 'beyond_words': 0.5, 'deep': 1.0}
+    >>> {name: round(found[name], 2) for name in ("brief", "beyond_words", "deep")}
+    {'brief': 0.5, 'beyond_words': 0.5, 'deep': 1.0}
     """
     return {name: feature(clues) for name, feature in FEATURES.items()}
