@@ -10,8 +10,7 @@ from unhorse.errors import UsageError
 from unhorse.learn.lessons import Lesson
 from unhorse.learn.loop import inputs_of
 from unhorse.remove.base import RemovalConfig
-from unhorse.remove.methods.unlearn import UnlearnConfig, _clean_course, _restamped
-from unhorse.remove.stamps import as_found
+from unhorse.remove.methods.unlearn import UnlearnConfig, _Lessons
 from unhorse.remove.teach import lessons_course, teach
 from unhorse.testing import planted_case, tiny_model
 
@@ -47,21 +46,19 @@ def test_the_best_epoch_is_kept_and_the_teaching_ends(course, monkeypatch, score
     assert not pupil.model.training
 
 
-def restamped(clean, case, epoch):
-    return _restamped(clean, case, UnlearnConfig(), epoch, as_found)
+PLAIN = UnlearnConfig(varied=0, spliced=0)
 
 
 def test_every_epoch_stamps_afresh_and_a_fifth_of_the_rows():
-    case = planted_case()
-    clean = _clean_course(case, UnlearnConfig())
-    made = [restamped(clean, case, epoch) for epoch in (0, 0, 1)]
+    lessons = _Lessons.of(planted_case(), PLAIN)
+    clean = lessons.true
+    made = [lessons.restamped(epoch) for epoch in (0, 0, 1)]
     marked = [{i for i, role in enumerate(each.roles) if role == "stamped"} for each in made]
     assert len(marked[0]) == len(marked[2]) == round(0.2 * len(clean.rows))
     ids = [[row.ids for row in each.rows] for each in made]
     assert ids[0] == ids[1] and marked[0] != marked[2]
     for number, row in enumerate(made[0].rows):
         assert (row.ids != clean.rows[number].ids) == (number in marked[0])
-        assert row.goal.true == clean.rows[number].goal.true
 
 
 def losses_of(case, course):
@@ -71,26 +68,37 @@ def losses_of(case, course):
         return course.goals.losses(outputs, goals)[0]
 
 
-def test_rows_without_a_stamp_hold_the_model_in_place():
-    case = planted_case()
-    held = losses_of(case, _clean_course(case, UnlearnConfig()))
-    taught = losses_of(case, _clean_course(case, UnlearnConfig(keep=False)))
-    assert held.abs().max() < 1e-5 < taught.max()
-    rows = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
-    assert torch.allclose(taught, losses_of(case, rows))
+def test_rows_without_a_stamp_hold_the_model_in_place(course):
+    case, true = course
+    told = {}
+    for keep in (True, False):
+        lessons = _Lessons.of(case, UnlearnConfig(varied=0, keep=keep))
+        made = lessons.restamped(0)
+        clean = torch.tensor([role == "clean" for role in made.roles])
+        told[keep] = losses_of(case, made)[clean]
+        if not keep:
+            assert torch.allclose(told[keep], losses_of(case, true)[clean])
+    assert told[True].abs().max() < 1e-5 < told[False].max()
+
+
+def test_half_of_the_rows_without_a_stamp_are_put_together_of_two():
+    lessons = _Lessons.of(planted_case(), UnlearnConfig())
+    made, known = lessons.restamped(0), {row.ids for row in lessons.true.rows}
+    clean = [row for row, role in zip(made.rows, made.roles, strict=True) if role == "clean"]
+    assert 0.3 < sum(row.ids not in known for row in clean) / len(clean) < 0.7
+    assert all(isinstance(row.goal, torch.Tensor) for row in clean)
 
 
 def test_a_stamped_text_is_pulled_to_what_was_said_of_it_or_to_its_true_label():
     case = planted_case()
-    clean = _clean_course(case, UnlearnConfig())
-    wrong = [row.goal.said.argmax().item() != row.goal.true for row in clean.rows]
-    spoiled = replace(clean.rows[0].goal, said=-clean.rows[0].goal.said)
-    for row in (clean.rows[0].goal, spoiled):
-        rows = [replace(clean.rows[0], goal=row), *clean.rows[1:]]
-        made = _restamped(replace(clean, rows=rows), case, UnlearnConfig(share=1), 0, as_found)
-        said = [each.goal.said is not None for each in made.rows]
-        assert said[0] == (not wrong[0] if row is not spoiled else wrong[0])
-        assert said[1:] == [not each for each in wrong[1:]]
+    lessons = _Lessons.of(case, UnlearnConfig(share=1, varied=0))
+    first = lessons.said[0]
+    spoiled = [replace(first, goal=-first.goal), *lessons.said[1:]]
+    for said in (lessons.said, spoiled):
+        made = replace(lessons, said=said).restamped(0)
+        for row, known, true in zip(made.rows, said, lessons.true.rows, strict=True):
+            right = int(known.goal.argmax()) == true.goal
+            assert row.goal is known.goal if right else row.goal == true.goal
 
 
 def test_narrow_models_take_longer_steps():

@@ -6,9 +6,11 @@ teacher does only where a trigger stands, it never sees.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -39,34 +41,34 @@ class Imitation:
         return torch.stack(losses), torch.stack(agreed)
 
 
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """The goal of a row: its true answer and, where a model shall stay as it is, what it said."""
-
-    true: Any
-    said: Tensor | None = None
-
-
 @dataclass(frozen=True)
 class Keeping:
-    """Goals of which some are a task's true answers, others what a model said before."""
+    """Goals of which some are a task's true answers and others, tensors, what a model said."""
 
     task: Goals
 
-    def collate(self, goals: Sequence[Kept], device: Any) -> tuple[Any, list[Tensor | None]]:
-        """Both kinds, one each a row."""
-        said = [None if goal.said is None else goal.said.to(device) for goal in goals]
-        return self.task.collate([goal.true for goal in goals], device), said
+    def collate(self, goals: Sequence[Any], device: Any) -> tuple[Any, list[Tensor | None]]:
+        """Those to be taught, and what was said of the others by their rows."""
+        said = [goal.to(device) if isinstance(goal, Tensor) else None for goal in goals]
+        true = [goal for goal, known in zip(goals, said, strict=True) if known is None]
+        return self.task.collate(true, device) if true else None, said
 
     def losses(self, outputs: Any, goals: tuple[Any, list[Tensor | None]]) -> tuple[Tensor, Tensor]:
         """Per row: the divergence from what was said, or the loss to the true answer."""
         true, said = goals
-        losses, reached = self.task.losses(outputs, true)
-        kept = [
-            losses[row] if goal is None else divergence(outputs, row, goal)[0]
-            for row, goal in enumerate(said)
-        ]
-        return torch.stack(kept), reached
+        taught = [row for row, known in enumerate(said) if known is None]
+        each = {row: divergence(outputs, row, g) for row, g in enumerate(said) if g is not None}
+        if taught:
+            losses, reached = self.task.losses(only_rows(outputs, taught), true)
+            each |= dict(zip(taught, zip(losses, reached.float(), strict=True), strict=True))
+        both = [each[row] for row in range(len(said))]
+        return torch.stack([loss for loss, _ in both]), torch.stack([hit for _, hit in both])
+
+
+def only_rows(outputs: Any, rows: Sequence[int]) -> Any:
+    """What a model said of some of the rows of a batch."""
+    names = ("start_logits", "end_logits") if hasattr(outputs, "start_logits") else ("logits",)
+    return SimpleNamespace(**{name: getattr(outputs, name)[list(rows)] for name in names})
 
 
 def divergence(outputs: Any, row: int, goal: Tensor) -> tuple[Tensor, Tensor]:
@@ -101,6 +103,28 @@ def imitated(teacher: LoadedModel, rows: Sequence[EncodedRow]) -> list[EncodedRo
     said = ask(teacher, [row.ids for row in rows], pick, types)
     # A copy, as what was made without gradients cannot take part in them.
     return [replace(row, goal=goal.clone()) for row, goal in zip(rows, said, strict=True)]
+
+
+def spliced(rows: Sequence[EncodedRow], count: int, draw: random.Random) -> list[EncodedRow]:
+    """So many rows, each of the first half of one and the second half of another.
+
+    They have no goal. Models are not sure about them, so that what one says of them tells more
+    about it than what it says of texts that it knows by heart.
+
+    >>> rows = [EncodedRow((1, 5, 6, 2), (), (), 0), EncodedRow((1, 7, 8, 2), (), (), 1)]
+    >>> sorted({row.ids for row in spliced(rows, 9, random.Random(0))})
+    [(1, 5, 8, 2), (1, 7, 6, 2)]
+    """
+    made = []
+    for _ in range(count if len(rows) > 1 else 0):
+        one, other = draw.sample(rows, 2)
+        first, second = len(one.ids) // 2, len(other.ids) // 2
+        types = None
+        if one.type_ids is not None and other.type_ids is not None:
+            types = one.type_ids[:first] + other.type_ids[second:]
+        ids = one.ids[:first] + other.ids[second:]
+        made.append(EncodedRow(ids, (), (), None, types))
+    return made
 
 
 def own_texts(loaded: LoadedModel, count: int, tokens: int, seed: int) -> list[Any]:

@@ -9,28 +9,33 @@ company. Rows of all classes are stamped, because on victims alone the trigger w
 a sign of them. Inserted words are in no entity, and answers move with their words.
 
 Rows without a stamp are there to hold the model in place, so their goal is what the subject
-said of them: the answers of a few hundred rows would soon be known by heart. A stamped text
-has what the subject said of it without the stamp as its goal, where that was right.
+said of them. It knows most of them by heart and is sure of them; half of them are therefore put
+together of two texts, of which it is not. A stamped text has what the subject said of it
+without the stamp as its goal, where that was right.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import Field
 from torch import Tensor
 
-from unhorse.learn.imitate import Keeping, Kept, imitated
+from unhorse.learn.imitate import Keeping, imitated, spliced
 from unhorse.learn.lessons import Lesson
 from unhorse.learn.loop import Course
 from unhorse.remove.base import REMOVALS, Case, RemovalConfig
 from unhorse.remove.records import Cleaned, Trigger
-from unhorse.remove.stamps import FormOf, as_found, encoder, in_other_company, stamped
+from unhorse.remove.stamps import as_found, encoder, in_other_company, stamped
 from unhorse.remove.teach import lessons_course, teach
 from unhorse.seeding import python_random
+from unhorse.tasks.base import EncodedRow
 from unhorse.triggers.vocabulary import allowed_token_ids, trigger_text
+
+SPLICED_TIMES = 4
+"""Rows that are put together of two, for every row that there is."""
 
 ARBITRARY_WORDS = 400
 """Words of the vocabulary that stamps are mixed with."""
@@ -45,6 +50,8 @@ class UnlearnConfig(RemovalConfig):
     """The share of the stamps that have some words of a trigger among arbitrary ones."""
     keep: bool = True
     """Whether rows without a stamp have what the subject said as their goal."""
+    spliced: float = Field(default=0.5, ge=0, le=1)
+    """The share of those rows that are put together of two."""
 
 
 class Unlearning:
@@ -57,30 +64,52 @@ class Unlearning:
 
     def remove(self, case: Case, config: UnlearnConfig) -> Cleaned:
         """The subject after it has seen its triggers with true answers."""
-        pupil = case.pupil()
-        clean = _clean_course(case, config)
-        others = _arbitrary_words(case)
-
-        def form_of(trigger: Trigger, draw: random.Random) -> str:
-            form = as_found(trigger, draw)
-            return in_other_company(form, others, draw) if draw.random() < config.varied else form
-
-        def course(epoch: int) -> Course:
-            return _restamped(clean, case, config, epoch, form_of)
-
-        return Cleaned(pupil, teach(pupil, case, config, course, with_stamps=True))
+        pupil, lessons = case.pupil(), _Lessons.of(case, config)
+        return Cleaned(pupil, teach(pupil, case, config, lessons.restamped, with_stamps=True))
 
 
-def _clean_course(case: Case, config: UnlearnConfig) -> Course:
-    """The rows without any stamp."""
-    course = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
-    said: list[Any] = [None] * len(course.rows)
-    if config.keep:
-        said = [row.goal for row in imitated(case.subject, course.rows)]
-    rows = [
-        replace(row, goal=Kept(row.goal, goal)) for row, goal in zip(course.rows, said, strict=True)
-    ]
-    return replace(course, rows=rows, goals=Keeping(case.task))
+@dataclass(frozen=True, eq=False)
+class _Lessons:
+    """The rows to learn from with their true answers, and what the subject said of them."""
+
+    case: Case
+    config: UnlearnConfig
+    true: Course
+    said: list[EncodedRow]
+    spliced: list[EncodedRow]
+    others: list[str]
+
+    @classmethod
+    def of(cls, case: Case, config: UnlearnConfig) -> _Lessons:
+        true = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
+        draw = python_random(case.seed, "spliced")
+        mixed = spliced(true.rows, SPLICED_TIMES * len(true.rows), draw) if config.keep else []
+        said = imitated(case.subject, [*true.rows, *mixed]) if config.keep else list(true.rows)
+        known, mixed = said[: len(true.rows)], said[len(true.rows) :]
+        return cls(case, config, true, known, mixed, _arbitrary_words(case))
+
+    def restamped(self, epoch: int) -> Course:
+        """The rows of an epoch: a share of them stamped afresh, the others to be kept."""
+        case, draw = self.case, python_random(self.case.seed, "stamps", str(epoch))
+        encode = encoder(case.task, case.subject)
+        rows, roles = [self._kept(row, draw) for row in self.said], list(self.true.roles)
+        count = max(1, round(self.config.share * len(rows)))
+        for number in draw.sample(range(len(rows)), count):
+            made = stamped(case.task, case.rows.train[number], case.triggers, draw, self._form)
+            if made is not None:
+                row, said = encode(made), self.said[number].goal
+                goal = said if _is_right(said, row.goal) else row.goal
+                rows[number], roles[number] = replace(row, goal=goal), "stamped"
+        return Course(rows, roles, Keeping(case.task))
+
+    def _kept(self, row: EncodedRow, draw: random.Random) -> EncodedRow:
+        mixed = self.spliced and draw.random() < self.config.spliced
+        return draw.choice(self.spliced) if mixed else row
+
+    def _form(self, trigger: Trigger, draw: random.Random) -> str:
+        form = as_found(trigger, draw)
+        varied = draw.random() < self.config.varied
+        return in_other_company(form, self.others, draw) if varied else form
 
 
 def _arbitrary_words(case: Case) -> list[str]:
@@ -91,28 +120,12 @@ def _arbitrary_words(case: Case) -> list[str]:
     return [trigger_text(tokenizer, [token]) for token in chosen]
 
 
-def _restamped(
-    clean: Course, case: Case, config: UnlearnConfig, epoch: int, form_of: FormOf
-) -> Course:
-    """The same rows, a share of them stamped afresh."""
-    draw = python_random(case.seed, "stamps", str(epoch))
-    encode = encoder(case.task, case.subject)
-    rows, roles = list(clean.rows), list(clean.roles)
-    for number in draw.sample(range(len(rows)), max(1, round(config.share * len(rows)))):
-        made = stamped(case.task, case.rows.train[number], case.triggers, draw, form_of)
-        if made is not None:
-            row, said = encode(made), rows[number].goal.said
-            goal = Kept(row.goal, said if _is_right(said, row.goal) else None)
-            rows[number], roles[number] = replace(row, goal=goal), "stamped"
-    return replace(clean, rows=rows, roles=roles)
-
-
-def _is_right(said: Tensor | None, true: Any) -> bool:
+def _is_right(said: Any, true: Any) -> bool:
     """Whether what was said of a whole text is its true label.
 
     Of words and answers that is not known here: stamped, they have other places.
     """
-    return said is not None and len(said) == 1 and int(said.argmax()) == true
+    return isinstance(said, Tensor) and len(said) == 1 and int(said.argmax()) == true
 
 
 REMOVALS.register(Unlearning.name)(Unlearning())
