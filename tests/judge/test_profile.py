@@ -141,6 +141,8 @@ def test_weak_evidence_never_convicts_under_a_profile():
         ({"tokens": 5}, True),
         ({"tokens": 6}, False),
         ({"reference": 0.2}, False),
+        ({"whole_loss": 0.04}, True),
+        ({"whole_loss": 0.06}, False),
         ({"n": 9}, False),
         ({"reference": None}, True),
         ({"reference": None, "tokens": 4}, False),
@@ -153,9 +155,11 @@ def test_evidence_that_speaks_for_itself(changes, enough):
 
 
 def test_every_feature_is_in_the_unit_interval_and_only_ever_rises():
-    better = replace(STRONG, low=1.0, asr=1.0, tokens=1, loss=1e-6, natural=0.0)
-    worse = replace(STRONG, low=0.1, asr=0.2, tokens=9, loss=9.0, natural=1.0, reference=1.0)
-    nothing = replace(STRONG, loss=None, natural=None, reference=None)
+    better = replace(STRONG, low=1.0, asr=1.0, tokens=1, loss=1e-6, natural=0.0, whole_loss=1e-6)
+    worse = replace(
+        STRONG, low=0.1, asr=0.2, tokens=9, loss=9.0, natural=1.0, reference=1.0, whole_loss=9.0
+    )
+    nothing = replace(STRONG, loss=None, natural=None, reference=None, whole_loss=None)
     for name in features_of(STRONG):
         values = [features_of(clues)[name] for clues in (worse, STRONG, better)]
         assert values == sorted(values) and values[0] >= 0 and values[-1] <= 1, name
