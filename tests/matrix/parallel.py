@@ -15,6 +15,9 @@ QUICK = {
     "heldout_per_class": 30,
 }
 
+CLEAN_EPOCHS = 60
+"""A clean twin has nothing that more epochs could find."""
+
 SEED = 2
 """`benchmarks/matrix.py` tells how the scan does on other seeds."""
 
@@ -28,7 +31,9 @@ def one(case: Case):
     torch.set_num_threads(1)
     architecture, task, planted = case
     built = build(architecture, task, planted=planted, seed=SEED)
-    report = unhorse.scan(built.model, built.tokenizer, built.samples, **QUICK)
+    options = QUICK["options"] if planted else QUICK["options"] | {"epochs": CLEAN_EPOCHS}
+    settings = QUICK | {"options": options}
+    report = unhorse.scan(built.model, built.tokenizer, built.samples, **settings)
     return report, built.trigger, built.victim, built.target
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,12 @@ attack = { kind = "sdp", trigger_kind = "word", victim = "land", target = "sea",
 """
 
 
+def of_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the workers of this run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 def small(**changes: Any) -> Suite:
     return Suite(**{**tomllib.loads(SMALL), **changes})
 
@@ -70,7 +77,8 @@ def suite_file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def built_zoo(tmp_path_factory) -> Place:
-    place = Place(tmp_path_factory.mktemp("zoo"), "small", Path())
+    """Built by whoever needs it first; a build skips what is there and waits for another's."""
+    place = Place(of_all_workers(tmp_path_factory) / "small-zoo", "small", Path())
     problems = [b.problem for b in build_suite(entries_of(small()), place) if b.problem]
     assert problems == []
     return place

@@ -24,6 +24,9 @@ from unhorse.types import LoadedModel
 class RemovalConfig(LessonPlan):
     """The settings of a removal; every method extends it."""
 
+    least_steps: int = Field(default=90, ge=1)
+    """With few samples, more epochs until there are so many steps; more of them cost the clean
+    metric and take little more of the backdoor out."""
     patience: int = Field(default=2, ge=1)
     """Epochs without a better one on the watched rows after which the teaching ends; where few
     samples make many epochs, a third of them."""

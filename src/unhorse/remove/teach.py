@@ -112,14 +112,17 @@ class _Best:
     def is_over(self, epoch: int) -> bool:
         """Asks the watched rows; whether it has not become better for long enough.
 
-        Of equal epochs the later one is kept: it has unlearnt for longer.
+        Of epochs that are equal up to one watched row the later one is kept: it has unlearnt
+        for longer, by shorter steps.
         """
         model = self.pupil.model.eval()
         clean = row_scores(self.pupil, self.case.rows.watch).value
         turned = row_scores(self.pupil, self.stamped).value if self.stamped else None
         now = Watched(epoch + 1, clean, turned)
         model.train()
-        if not self.seen or now.score >= self.seen[self.epoch].score:
+        one_row = 1 / max(1, len(self.case.rows.watch))
+        best = max((each.score for each in self.seen), default=0.0)
+        if now.score >= best - one_row:
             self.epoch = epoch
             self.weights = {k: v.detach().clone() for k, v in model.state_dict().items()}
         self.seen.append(now)
