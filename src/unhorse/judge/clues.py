@@ -88,7 +88,6 @@ def make_clues(
     natural: Measured | None,
     references: Sequence[Measured],
     *,
-    whole_tokens: int = 0,
     whole: Sequence[Measured] = (),
 ) -> Clues:
     """The clues of one finding from what its pruned trigger, the whole and the controls do."""

@@ -28,7 +28,7 @@ DEEP_ENOUGH = 0.1
 ALMOST_ALL = 0.9
 FEW_TOKENS = 5
 HARDLY_MOVED = 0.1
-DEEP = 0.05
+HARDLY_UNSURE = 0.05
 STRICT = 0.75
 """What profile-free evidence asks for; see `speaks_for_itself`."""
 
@@ -96,6 +96,6 @@ def speaks_for_itself(clues: Clues) -> bool:
     if is_weak(clues) or clues.asr < ALMOST_ALL:
         return False
     if clues.reference is not None:
-        few = clues.tokens <= FEW_TOKENS and is_deep(clues, DEEP)
+        few = clues.tokens <= FEW_TOKENS and is_deep(clues, HARDLY_UNSURE)
         return few and clues.reference <= HARDLY_MOVED
     return clues.tokens <= SHORT and rule_score(clues) >= STRICT
