@@ -1,7 +1,7 @@
 """Trojaned models and stored scans -> Cures: what a removal made of each, one file each.
 
-A removal gets what a user would have: the triggers that a scan found, never the true one, and
-some clean rows. What it reached is measured on the rows that were kept back when the model
+A removal gets what a user would have: the triggers that a scan found, never the true one, as
+the profiles of today judge them, and some clean rows. What it reached is measured on the rows that were kept back when the model
 was built, beside the clean twin under the same stamps.
 """
 
@@ -20,9 +20,11 @@ from unhorse.attack.measure import measure
 from unhorse.attack.record import MODEL, AttackRecord, read_heldout
 from unhorse.bench.commit import commit_of_package
 from unhorse.bench.plan import Unit
+from unhorse.bench.rejudge import rejudged
 from unhorse.bench.result import Result, Scanned, digest_of, digest_of_weights, read_result
 from unhorse.bench.stock import Stock
 from unhorse.errors import UnhorseError, UsageError
+from unhorse.judge.profile import Profile, shipped_profiles
 from unhorse.learn.loop import reproducible
 from unhorse.load.divide import shuffled
 from unhorse.load.subject import open_model
@@ -33,7 +35,7 @@ from unhorse.report.versions import versions_used
 from unhorse.seeding import python_random
 from unhorse.types import LoadedModel, own_answers
 
-VERSION = 1
+VERSION = 2
 """Raised when a change to the removals makes old cures incomparable."""
 
 WATCHED = 0.15
@@ -173,12 +175,14 @@ class Clinic:
         stock: the models.
         out: where result files of scans are, and those of cures go.
         base: the checkpoint that all models descend from, for methods that need one.
+        profiles: what decides which findings are strong; the shipped ones if not given.
     """
 
     stock: Stock
     out: Path
     base: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    profiles: tuple[Profile, ...] = field(default_factory=lambda: tuple(shipped_profiles()))
 
     def run(
         self, treatments: Sequence[Treatment], seconds: float | None = None
@@ -200,6 +204,7 @@ class Clinic:
         scan = read_result(unit.path(self.out, suite))
         if scan is None:
             return Treated(treatment, None, problem="its scan has no result file")
+        scan = rejudged(scan, self.profiles)
         settings = self._settings(treatment, scan)
         path = treatment.path(self.out, suite)
         there = read_cure(path)
@@ -229,6 +234,7 @@ class Clinic:
                 "config": method.config(**self.options).model_dump(mode="json"),
                 "amount": treatment.amount.text,
                 "scan": scan.settings,
+                "profile": scan.profile and scan.profile.id,
                 "base": self.base if method.needs_base else None,
             }
         )
