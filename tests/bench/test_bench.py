@@ -10,6 +10,7 @@ from tests.bench.made import own, result
 from tests.zoo.conftest import SMALL, built_zoo, small  # noqa: F401
 
 from unhorse.bench.cure import Clinic, parse_amounts, parse_removals, plan_treatments, read_cures
+from unhorse.bench.group import as_in_the_paper, given_of
 from unhorse.bench.handed import handed
 from unhorse.bench.metrics import auroc
 from unhorse.bench.plan import Asked, Given, parse_methods, plan
@@ -53,9 +54,15 @@ def test_only_models_and_twins_are_scanned(stock):
 def test_what_a_scan_is_given_tells_its_file_from_others(stock, tmp_path):
     paths = {
         units_of(stock, "twin", given=given)[0].path(tmp_path, "small").name
-        for given in (Given(), Given(1), Given(None), Given(0, samples=False))
+        for given in (
+            Given(),
+            Given(1),
+            Given(None),
+            Given(None, distilled=True),
+            Given(0, samples=False),
+        )
     }
-    assert len(paths) == 4 and "cal-word-01-twin-seed0.json" in paths
+    assert len(paths) == 5 and "cal-word-01-twin-seed0.json" in paths
 
 
 def test_a_method_that_is_not_for_the_task_is_left_out(stock, monkeypatch):
@@ -96,6 +103,17 @@ def test_results_are_kept_and_not_made_again(stock, tmp_path):
     assert changed.made_now, "other settings are another result"
     path.write_text(stored[: len(stored) // 2])
     assert read_result(path) is None
+
+
+def test_a_scan_may_make_its_reference_itself(stock, tmp_path):
+    units = units_of(stock, "twin", given=Given(None, distilled=True))[:1]
+    runner = Runner(stock, tmp_path, {**QUICK, "base": "tiny"})
+    (made,) = runner.run(units)
+    assert made.result.is_distilled and given_of(made.result) == "distilled reference, top2"
+    assert made.result.reference_digest is None and not as_in_the_paper(made.result)
+    assert {r.source for t in made.result.triggers for r in t.references} == {"distilled"}
+    (again,) = runner.run(units)
+    assert not again.made_now
 
 
 @pytest.mark.parametrize("where", ["model.digest", "reference_digest", "reference"])
@@ -243,6 +261,12 @@ def test_no_scan_is_begun_once_the_time_is_over(cli, built_zoo, tmp_path):  # no
     code, _, err = cli(*given, "--methods", "random", "--paper", "--only", "cal-word-01-twin")
     assert code == 3 and "there was no time left for it" in err
     assert not (tmp_path / "out").exists() and not (tmp_path / "test-runs.jsonl").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--base", "tiny", "--paper"]])
+def test_what_distilling_needs_is_said_before_any_scan(cli, more):
+    code, _, err = cli("bench", "smoke", "--distill", *more)
+    assert code == 2 and ("--base" in err or "--paper" in err)
 
 
 def test_without_scikit_learn_it_is_said_before_any_scan(cli, monkeypatch):

@@ -1,8 +1,8 @@
 """Trojaned models and stored scans -> Cures: what a removal made of each, one file each.
 
-A removal gets what a user would have: the triggers that a scan found, never the true one, as
-the profiles of today judge them, and some clean rows. What it reached is measured on the rows that were kept back when the model
-was built, beside the clean twin under the same stamps.
+A removal gets what a user would have: the triggers that a scan found, never the true one, as the
+profiles of today judge them, and some clean rows. What it reached is measured on the rows that
+were kept back when the model was built, beside the clean twin under the same stamps.
 """
 
 from __future__ import annotations

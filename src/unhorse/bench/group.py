@@ -38,6 +38,7 @@ def given_of(result: Result) -> str:
     A scan that was to have a reference and found none that may be one counts as without.
     """
     parts = ["reference" if result.reference is not None else "no reference"]
+    parts = ["distilled reference"] if result.is_distilled else parts
     parts += [] if result.own_samples else ["no samples"]
     return ", ".join([*parts, *filter(None, [result.config.get("schedule")])])
 
@@ -93,6 +94,7 @@ def as_in_the_paper(result: Result) -> bool:
     wanted = as_in_paper(result.model.task)
     return (
         (result.reference is None) == (wanted.reference_seed is None)
+        and not result.is_distilled
         and result.own_samples
         and result.config.get("schedule") == wanted.schedule
     )

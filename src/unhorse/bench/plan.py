@@ -35,13 +35,15 @@ PAPER_SCHEDULES = {"token-classification": "top2", "question-answering": "all"}
 class Given:
     """What a scan is given beside the model.
 
-    `reference_seed` draws the clean model to compare with; None for a scan without one.
+    `reference_seed` draws the clean model to compare with; None for a scan without one, or
+    with one that it distils from the model itself and its base.
     `schedule` is how arms share the epochs, where it is not left to the scan.
     """
 
     reference_seed: int | None = 0
     samples: bool = True
     schedule: str | None = None
+    distilled: bool = False
 
     @property
     def suffix(self) -> str:
@@ -49,9 +51,12 @@ class Given:
 
         >>> Given().suffix, Given(2).suffix, Given(None, samples=False).suffix
         ('', '-ref2', '-noref-nosamples')
+        >>> Given(None, distilled=True).suffix
+        '-distilled'
         """
         parts = [f"ref{self.reference_seed}"] if self.reference_seed else []
-        parts = ["noref"] if self.reference_seed is None else parts
+        if self.reference_seed is None:
+            parts = ["distilled" if self.distilled else "noref"]
         parts += [] if self.samples else ["nosamples"]
         parts += [] if self.schedule is None else [self.schedule]
         return "".join(f"-{part}" for part in parts)

@@ -8,6 +8,7 @@ from unhorse.bench.commit import commit_of_package
 from unhorse.bench.handed import Handed
 from unhorse.bench.plan import Unit
 from unhorse.bench.result import (
+    DISTILLED,
     Population,
     Result,
     Trigger,
@@ -36,6 +37,13 @@ class Job:
     config: ScanConfig
     settings: str
 
+    @property
+    def reference_name(self) -> str | None:
+        """What the result calls the clean model that the subject was compared with."""
+        if self.unit.given.distilled:
+            return DISTILLED
+        return None if self.reference is None else self.reference.name
+
 
 def version_of(method: str) -> int:
     """The version of a method; one that says none has its first."""
@@ -54,7 +62,7 @@ def result_of(job: Job, report: ScanReport, truth: Truth) -> Result:
         method_version=version_of(unit.asked.method),
         seed=unit.seed,
         budget=config.budget,
-        reference=job.reference and job.reference.name,
+        reference=job.reference_name,
         reference_digest=job.reference and digest_of_weights(job.reference.record),
         reference_seed=unit.given.reference_seed,
         own_samples=unit.given.samples,
@@ -90,9 +98,10 @@ def result_of(job: Job, report: ScanReport, truth: Truth) -> Result:
 
 def _renamed(finding: FindingRecord, job: Job) -> FindingRecord:
     """The finding with its reference by name: where it lay is of no use elsewhere."""
-    if job.reference is None:
+    if job.reference_name is None:
         return finding
-    renamed = [r.model_copy(update={"source": job.reference.name}) for r in finding.references]
+    named = {"source": job.reference_name}
+    renamed = [reference.model_copy(update=named) for reference in finding.references]
     return finding.model_copy(update={"references": tuple(renamed)})
 
 

@@ -19,6 +19,9 @@ from unhorse.report.schema import CurveRecord, FindingRecord, Profile
 
 WEIGHTS = ".safetensors"
 
+DISTILLED = "distilled"
+"""What a result names as its reference if the scan made it from the model itself."""
+
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -159,6 +162,11 @@ class Result(_Frozen):
     def label(self) -> str:
         """Method and preset as they were asked for."""
         return self.method if self.preset is None else f"{self.method}:{self.preset}"
+
+    @property
+    def is_distilled(self) -> bool:
+        """Whether the clean model beside it was made by the scan."""
+        return self.reference == DISTILLED
 
     @property
     def is_right(self) -> bool:

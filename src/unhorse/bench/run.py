@@ -23,6 +23,7 @@ from unhorse.bench.truth import Truth, truth_of
 from unhorse.config import ScanConfig, make_config
 from unhorse.errors import UnhorseError
 from unhorse.invert.run import plan_passes
+from unhorse.learn.distil import DISTILL
 from unhorse.progress import ScanProgress
 from unhorse.zoo.state import Member
 
@@ -121,12 +122,11 @@ class Runner:
     def _scan(self, job: Job) -> Result:
         from unhorse.scanner import scan
 
-        handed, reference = job.handed, job.reference
-        folder = self.stock.place.folder
+        handed = job.handed
         report = scan(
             handed.folder / MODEL,
             samples=handed.samples if job.unit.given.samples else None,
-            references=[] if reference is None else [folder(reference.name) / MODEL],
+            references=self._references(job),
             config=job.config,
             progress=self.progress,
         )
@@ -134,6 +134,12 @@ class Runner:
             # Half a scan is no result.
             raise KeyboardInterrupt
         return result_of(job, report, self._truth_of(handed, job.config))
+
+    def _references(self, job: Job) -> list[str | Path]:
+        if job.unit.given.distilled:
+            return [DISTILL]
+        reference = job.reference
+        return [] if reference is None else [self.stock.place.folder(reference.name) / MODEL]
 
     def _truth_of(self, handed: Handed, config: ScanConfig) -> Truth:
         """What is planted; methods of one model follow each other, so the last is enough."""

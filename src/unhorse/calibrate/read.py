@@ -71,6 +71,8 @@ def _wanted(result: Result, choice: Choice) -> bool:
         and choice.method in (None, result.label)
         and choice.task in (None, result.model.task)
         and choice.reference in (None, result.reference is not None)
+        # A profile that knows references is used for distilled ones, and learnt without them.
+        and not result.is_distilled
         and choice.samples in (None, result.own_samples)
     )
 

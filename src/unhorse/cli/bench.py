@@ -16,7 +16,7 @@ from unhorse.cli.console import make_console
 from unhorse.cli.live import duration
 from unhorse.cli.output import check_writable, write_text
 from unhorse.cli.zoo import Data, Opened, Suite, Zoo
-from unhorse.errors import EXIT_NOT_CLEARED
+from unhorse.errors import EXIT_NOT_CLEARED, UsageError
 
 EVERY = "all"
 AMOUNTS = "0.1,200"
@@ -47,6 +47,12 @@ def command(
     reference: Annotated[
         bool, typer.Option(help="Whether a scan is given a clean model of another family.")
     ] = True,
+    distill: Annotated[
+        bool,
+        typer.Option(
+            "--distill", help="Let every scan make its reference from the model itself and --base."
+        ),
+    ] = False,
     reference_seed: Annotated[
         int, typer.Option(min=0, help="Which of the clean models that may be it is drawn.")
     ] = 0,
@@ -78,7 +84,10 @@ def command(
     ] = AMOUNTS,
     base: Annotated[
         str | None,
-        typer.Option(help="The checkpoint that models descend from, for removals that need it."),
+        typer.Option(
+            help="The checkpoint that models descend from, for --distill and for removals that "
+            "need it; minilm names the package with MiniLM's weights."
+        ),
     ] = None,
     reason: Annotated[
         str | None, typer.Option(help="Why the test split is looked at, for its log.")
@@ -114,9 +123,14 @@ def command(
     from unhorse.bench.table import markdown, rows_of
     from unhorse.invert.base import METHODS
     from unhorse.invert.run import WITH_REFERENCE
+    from unhorse.learn.distil import DISTILL, check_base
 
     check_installed()
     check_writable(table)
+    if distill:
+        check_base([DISTILL], base)
+        if paper or not reference:
+            raise UsageError("--distill goes with neither --paper nor --no-reference.")
     if methods == EVERY:
         # What is removed is what the usual scan has found.
         methods = WITH_REFERENCE if remove is not None else ",".join(METHODS.names())
@@ -129,6 +143,7 @@ def command(
         heldout_per_class=heldout_per_class,
         max_tokens=max_tokens,
         device=device,
+        base=base if distill else None,
     )
     console = make_console(quiet)
 
@@ -137,7 +152,8 @@ def command(
 
     opened = Opened(suite, zoo, data)
     stock = Stock(opened.entries, opened.place, opened.path.parent, build=build, say=say)
-    given = Given(reference_seed if reference else None, samples)
+    drawn_by = reference_seed if reference and not distill else None
+    given = Given(drawn_by, samples, distilled=distill)
     if paper:
         given = as_in_paper(opened.suite.task)
     units = plan(opened.entries, asked, seeds, split or (), only or (), given)
