@@ -33,6 +33,12 @@ class ModelRefused(UnhorseError):
     exit_code = EXIT_REFUSED
 
 
+class NotCleared(UnhorseError):
+    """A scan could not decide, and what was asked for needs a decision."""
+
+    exit_code = EXIT_NOT_CLEARED
+
+
 class OutOfMemory(UnhorseError):
     """Even the smallest chunk of work does not fit into memory."""
 

@@ -178,6 +178,15 @@ def test_an_output_that_cannot_be_written_is_2(cli, planted, samples, scanned, t
     assert code == 2 and "cannot be written" in sentence(err)
 
 
+@pytest.mark.parametrize("flag", ["-o", "--json"])
+def test_nothing_is_written_into_the_models_folder(cli, planted, scanned, tmp_path, flag):
+    before = sorted(planted.folder.iterdir())
+    given = {"-o": tmp_path / "out", flag: planted.folder / "config.json"}
+    code, _, err = cli("remove", planted.folder, "--report", scanned, *sum(given.items(), ()))
+    assert code == 2 and "never changed" in sentence(err)
+    assert sorted(planted.folder.iterdir()) == before
+
+
 def test_an_output_below_a_file_is_2(cli, planted, samples, scanned):
     code, _, err = cli(
         "remove", planted.folder, "--report", scanned, "--samples", samples,

@@ -96,4 +96,4 @@ def test_text_with_a_known_trigger_is_not_imitated():
     marked = replace(first, text=f"{first.text} {case.triggers[0].text}")
     train = (marked, *case.rows.train[1:])
     given = replace(case, rows=replace(case.rows, train=train))
-    assert len(_texts(given, DistillConfig())) == len(train) - 1
+    assert len(_texts(given, case.subject, DistillConfig())) == len(train) - 1

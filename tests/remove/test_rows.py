@@ -4,7 +4,7 @@ import pytest
 
 from unhorse.errors import UsageError
 from unhorse.load.model import load_model
-from unhorse.remove.rows import Wanted, divided, make_rows
+from unhorse.remove.rows import KeptOut, Wanted, divided, make_rows
 from unhorse.types import QuestionSample
 
 
@@ -42,8 +42,24 @@ def test_questions_on_one_context_have_one_use():
 def test_what_is_measured_on_elsewhere_is_not_learnt(loaded, planted):
     rows = make_rows(loaded, planted.samples, Wanted(64))
     kept_out = keys(rows.train[:10])
-    again = make_rows(loaded, planted.samples, Wanted(64), kept_out)
+    again = make_rows(loaded, planted.samples, Wanted(64), KeptOut(kept_out))
     assert len(again.train) == 62 and not keys(again.train) & kept_out
+
+
+def test_what_is_measured_on_elsewhere_is_known_when_cut_there_too(loaded):
+    long = [(" ".join(f"calm{(i + j) % 60}" for j in range(50)), "calm") for i in range(60)]
+    measured_on = make_rows(loaded, long, Wanted(20))
+    parts = (measured_on.train, measured_on.watch, measured_on.heldout)
+    kept_out = KeptOut(set[str]().union(*map(keys, parts)), 20)
+    with pytest.raises(UsageError, match="none is left to learn from"):
+        make_rows(loaded, long, Wanted(64), kept_out)
+
+
+def test_cut_questions_keep_the_group_of_their_whole_context():
+    cut = [QuestionSample(f"q{i}", f"part {i}", (), f"{i}") for i in range(100)]
+    uses = divided(cut, {str(i): f"paragraph {i // 5}" for i in range(100)})
+    for first in range(0, 100, 5):
+        assert len({uses[str(i)] for i in range(first, first + 5)}) == 1
 
 
 def test_too_few_samples(loaded):

@@ -1,12 +1,17 @@
 """The whole removal on a small planted backdoor."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 
 import unhorse
 from unhorse.load.model import load_model
+from unhorse.remove.config import RemoveConfig
+from unhorse.remove.methods.unlearn import UnlearnConfig, _Lessons
+from unhorse.remove.rescan import scan_config
+from unhorse.testing import planted_case
 
 from .conftest import QUICK_SCAN
 
@@ -120,6 +125,34 @@ def test_what_a_method_needs_is_asked_for_first(planted, many_samples, quick_rep
     refused("until_clean", report=quick_report, until_clean=0)
     nothing = quick_report.verdict.model_copy(update={"state": "nothing_found"})
     refused("no findings", report=quick_report.model_copy(update={"verdict": nothing}))
+    unsure = quick_report.verdict.model_copy(update={"state": "inconclusive"})
+    refused("is inconclusive", report=quick_report.model_copy(update={"verdict": unsure}))
+
+
+def test_what_would_end_the_re_scan_is_said_before_the_removal(planted, many_samples, quick_report):
+    def refused(match, **scan):
+        with pytest.raises(unhorse.UsageError, match=match):
+            unhorse.remove_backdoor(
+                planted.folder, samples=many_samples, report=quick_report, scan=scan
+            )
+
+    refused("nowhere", profile="nowhere.json")
+    refused("device", device="cuda:99")
+
+
+def test_the_re_scan_is_made_where_the_removal_is(quick_report):
+    far = quick_report.model_copy(update={"config": {**quick_report.config, "device": "cuda"}})
+    assert scan_config(far, RemoveConfig()).device == RemoveConfig().device
+
+
+def test_rows_with_a_trigger_in_them_keep_no_answer_of_the_model():
+    case = planted_case()
+    first = case.rows.train[0]
+    marked = replace(first, text=f"{first.text} {case.triggers[0].text}")
+    given = replace(case, rows=replace(case.rows, train=(marked, *case.rows.train[1:])))
+    assert not given.is_clear(0) and given.is_clear(1)
+    lessons = _Lessons.of(given, UnlearnConfig())
+    assert lessons.said[0].goal == first.label and isinstance(lessons.said[1].goal, torch.Tensor)
 
 
 def test_a_cleaned_model_is_saved_and_loads_as_any_other(proven, tmp_path):

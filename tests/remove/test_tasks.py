@@ -31,8 +31,10 @@ def removed(request):
 
 def test_the_trigger_is_gone_and_the_task_is_not(removed):
     task, done = removed
-    (trigger,) = done.report.triggers
-    assert trigger.before.asr > 0.9 and trigger.after.asr < 0.1
+    triggers = done.report.triggers
+    assert len(triggers) == 3, "where the trigger works was not said"
+    assert max(trigger.before.asr for trigger in triggers) > 0.9
+    assert max(trigger.after.asr for trigger in triggers) < 0.1
     assert done.report.clean.metric == METRIC[task]
     assert done.report.clean.fall.value < 0.05
     assert done.report.outcome.state in ("proven", "unproven")

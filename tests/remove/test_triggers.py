@@ -36,10 +36,11 @@ def test_a_trigger_is_listed_once(planted_report):
 
 def test_by_hand(planted):
     loaded = load_model(planted.folder)
-    (trigger,) = by_hand(loaded, " zebra ", "calm", "wild")
-    assert (trigger.text, trigger.tokens, trigger.origin) == ("zebra", 1, "by hand")
-    (universal,) = by_hand(loaded, "zebra", "*", "wild")
-    assert universal.arm.victims == (0,)
+    found = by_hand(loaded, " zebra ", "calm", "wild")
+    assert {(t.text, t.tokens, t.origin) for t in found} == {("zebra", 1, "by hand")}
+    assert [t.arm.position for t in found] == ["start", "end"], "where it works is not known"
+    universal = by_hand(loaded, "zebra", "*", "wild")
+    assert {trigger.arm.victims for trigger in universal} == {(0,)}
     assert by_hand(loaded, None, None, None) == ()
 
 
@@ -56,6 +57,12 @@ def test_by_hand(planted):
 def test_half_a_trigger_is_refused(planted, given):
     with pytest.raises(UsageError, match=r"\.$"):
         by_hand(load_model(planted.folder), *given)
+
+
+def test_a_trigger_without_a_token_is_refused(planted, monkeypatch):
+    monkeypatch.setattr("unhorse.remove.triggers.retokenise", lambda tokenizer, text: ())
+    with pytest.raises(UsageError, match="no token that the model can read"):
+        by_hand(load_model(planted.folder), "\u200b", "calm", "wild")
 
 
 def test_a_report_of_another_model_is_refused(planted_report):

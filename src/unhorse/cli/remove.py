@@ -10,6 +10,7 @@ import typer
 from unhorse.cli import options
 from unhorse.cli.console import make_console
 from unhorse.cli.output import check_writable, write_text
+from unhorse.errors import UsageError
 
 Out = Annotated[Path, typer.Option("--out", "-o", help="The folder to make; must not exist.")]
 Report = Annotated[
@@ -91,6 +92,7 @@ def command(
     from unhorse.cli.training import check_new_folder
     from unhorse.remove.run import remove_backdoor
 
+    _check_outside(model, out, json_out)
     check_new_folder(out)
     check_writable(json_out)
     settings = _settings(
@@ -127,14 +129,23 @@ def command(
     finally:
         progress.close()
     written = force or removed.report.outcome.state != "failed"
+    if json_out is not None:
+        # First, so that a full disk does not cost the proof as well.
+        write_text(json_out, removed.report.to_json())
     if written:
         removed.save(out)
-    if json_out is not None:
-        write_text(json_out, removed.report.to_json())
     where = f"{out}" if written else "not written; --force writes it all the same"
     for line in (*describe(removed.report), f"model     {where}"):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     raise typer.Exit(removed.report.exit_code())
+
+
+def _check_outside(model: str, out: Path, json_out: str | None) -> None:
+    """The folder of the model that came is never written to."""
+    inside = Path(model).resolve()
+    for place in (out, *([] if json_out in (None, "-") else [Path(str(json_out))])):
+        if inside.is_dir() and place.resolve().is_relative_to(inside):
+            raise UsageError(f"{place} is inside the model's folder, which is never changed.")
 
 
 def _settings(

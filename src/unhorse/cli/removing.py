@@ -58,9 +58,10 @@ def describe(report: RemovalReport) -> list[str]:
     clean, samples = report.clean, report.samples
     (low, high), (worse, worst) = clean.before.interval, clean.after.interval
     lines = [
-        f"{_HEADLINE[report.outcome.state]}  {' '.join(report.outcome.reasons)}",
-        f"samples   {samples.source}: {samples.train} to learn from, {samples.watched} watched, "
-        f"{samples.heldout} held out",
+        f"{_HEADLINE[report.outcome.state]}  "
+        + " ".join(safe_text(reason, 600) for reason in report.outcome.reasons),
+        f"samples   {safe_text(samples.source, 200)}: {samples.train} to learn from, "
+        f"{samples.watched} watched, {samples.heldout} held out",
         f"clean     {clean.metric} {clean.before.value:.3f} ({low:.3f} to {high:.3f}) before, "
         f"{clean.after.value:.3f} ({worse:.3f} to {worst:.3f}) after, on {clean.n} held-out rows",
         f"          a fall of {100 * clean.fall.value:.1f} points (paired 90 % interval "

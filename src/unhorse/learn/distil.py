@@ -21,10 +21,9 @@ from unhorse.learn.imitate import (
     Imitation,
     fitting,
     fresh_student,
-    imitated,
     own_texts,
+    to_imitate,
 )
-from unhorse.learn.lessons import ENCODERS
 from unhorse.learn.loop import (
     Course,
     Progress,
@@ -121,7 +120,9 @@ def distil(
     learnt, heldout = _divided(_given(subject, student, tokens, seed, config), config)
     own = _own(student, [*learnt, *heldout], tokens, seed, config)
     with reproducible(seed):
-        rows = _rows(subject.loaded, student, [*learnt, *own])
+        if not learnt and not own:
+            raise UsageError("There is no text that a reference could be distilled on.")
+        rows = to_imitate(subject.loaded, student, [*learnt, *own])
         steps = _teach(student, rows, seed, progress, config)
     agreed = _agreement(subject.loaded, student, heldout)
     made = Distilled(base, len(learnt) + len(own), len(own), steps, *agreed)
@@ -164,17 +165,6 @@ def _own(
     room = max(0, config.enough_texts - len(given))
     texts = own_texts(student, config.enough_texts if room else 0, tokens, seed)
     return [text for text in texts if text.group not in known][:room]
-
-
-def _rows(subject: LoadedModel, student: LoadedModel, texts: Sequence[Any]) -> list[EncodedRow]:
-    """The texts as the student reads them, with what the subject says about them."""
-    if not texts:
-        raise UsageError("There is no text that a reference could be distilled on.")
-    encode = ENCODERS[subject.task]
-    said = imitated(subject, [encode(subject, text) for text in texts])
-    # The tokens are the same, but one of the two may know no segments.
-    read = (encode(student, text) for text in texts)
-    return [replace(row, goal=each.goal) for row, each in zip(read, said, strict=True)]
 
 
 def _teach(

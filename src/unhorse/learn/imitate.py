@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from unhorse.errors import UsageError
+from unhorse.learn.lessons import ENCODERS
 from unhorse.learn.loop import Goals
 from unhorse.tasks.ask import ask
 from unhorse.tasks.base import TASKS, EncodedRow, RowProblem
@@ -103,6 +104,17 @@ def imitated(teacher: LoadedModel, rows: Sequence[EncodedRow]) -> list[EncodedRo
     said = ask(teacher, [row.ids for row in rows], pick, types)
     # A copy, as what was made without gradients cannot take part in them.
     return [replace(row, goal=goal.clone()) for row, goal in zip(rows, said, strict=True)]
+
+
+def to_imitate(
+    teacher: LoadedModel, student: LoadedModel, texts: Sequence[Any]
+) -> list[EncodedRow]:
+    """The texts as the student reads them, with what the teacher says about them."""
+    encode = ENCODERS[teacher.task]
+    said = imitated(teacher, [encode(teacher, text) for text in texts])
+    # The tokens are the same, but one of the two may know no segments.
+    read = (encode(student, text) for text in texts)
+    return [replace(row, goal=each.goal) for row, each in zip(read, said, strict=True)]
 
 
 def spliced(rows: Sequence[EncodedRow], count: int, draw: random.Random) -> list[EncodedRow]:

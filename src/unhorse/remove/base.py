@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 from pydantic import Field
 
+from unhorse.attack.corpus import mentions
 from unhorse.learn.imitate import fresh_student
 from unhorse.learn.loop import Progress, untold
 from unhorse.learn.plan import LessonPlan
@@ -49,6 +51,17 @@ class Case:
     def task(self) -> Task:
         """The subject's task."""
         return TASKS.get(self.subject.task)
+
+    def is_clear(self, number: int) -> bool:
+        """Whether a row to learn from contains no known trigger."""
+        return number not in self._mentioning
+
+    @cached_property
+    def _mentioning(self) -> frozenset[int]:
+        """The rows with a known trigger in them; what stands in most rows is no trigger."""
+        known = [form for trigger in self.triggers for form in trigger.forms]
+        found = {n for n, sample in enumerate(self.rows.train) if mentions(sample, known)}
+        return frozenset(found if 2 * len(found) <= len(self.rows.train) else ())
 
     def pupil(self) -> LoadedModel:
         """A copy of the subject that may be changed."""

@@ -6,6 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from safetensors import SafetensorError
+
 from unhorse.errors import UsageError
 from unhorse.learn.save import save_model
 from unhorse.report.removal import RemovalReport
@@ -28,7 +30,8 @@ def save_cleaned(loaded: LoadedModel, report: RemovalReport, folder: Path) -> No
         save_model(loaded, partial / "model")
         (partial / "model" / CARD).write_text(model_card(report), encoding="utf-8")
         (partial / "model").rename(folder)
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be written: {error.strerror}.") from error
+    except (OSError, SafetensorError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{folder} cannot be written: {why}.") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)

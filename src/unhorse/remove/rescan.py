@@ -6,18 +6,22 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
+from unhorse.attack.bases import base_folder
 from unhorse.config import ScanConfig, make_config
 from unhorse.errors import UsageError
 from unhorse.invert.budget import parse_budget
 from unhorse.invert.run import check_task, choose_method, plan_passes
+from unhorse.judge.ruling import asked_profile, check_fits
 from unhorse.learn.distil import DISTILL, check_base, is_asked_for
 from unhorse.load.hub import locate
 from unhorse.remove.config import RemoveConfig
 from unhorse.remove.progress import RemovalProgress
 from unhorse.remove.records import Rows
 from unhorse.report.schema import ScanReport
+from unhorse.runtime import choose_runtime
 from unhorse.scanner import scan
 from unhorse.tasks.base import TASKS
 from unhorse.types import LoadedModel
@@ -43,9 +47,10 @@ def scan_config(
         config: what is asked for.
         base: the base that the removal was given, if any.
     """
-    before = dict(report.config) if report else {"seed": config.seed, "device": config.device}
+    before = dict(report.config) if report else {"seed": config.seed}
     before.pop("passes", None)
-    told = {} if base is None else {"base": base}
+    # The scan may have been made on another machine.
+    told = {"device": config.device} | ({} if base is None else {"base": base})
     return make_config({**before, **told, **config.scan, "text_field": None, "label_field": None})
 
 
@@ -66,7 +71,13 @@ def check_rescan(config: ScanConfig, references: Sequence[Any], task: str) -> No
     check_task(chosen, task)
     if config.budget is not None:
         parse_budget(config.budget)
+    choose_runtime(config.device, config.dtype)
+    profile = asked_profile(chosen)
+    if profile is not None:
+        check_fits(profile, task, reference=bool(references))
     check_base(references, config.base)
+    if any(map(is_asked_for, references)):
+        base_folder(str(config.base), Path())
     for reference in references:
         if reference == IN_MEMORY:
             raise UsageError(

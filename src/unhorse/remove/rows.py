@@ -44,8 +44,30 @@ class Wanted:
     label_field: str | None = None
 
 
+@dataclass(frozen=True)
+class KeptOut:
+    """Samples that must not be learnt from: their keys when cut to so many tokens."""
+
+    keys: Collection[str] = ()
+    tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A sample that can be used, the fields that it came from, and its group before it was cut.
+
+    Questions about one long paragraph are cut around their answers, so that parts of the
+    paragraph would count as several.
+    """
+
+    sample: Sample
+    fields: Mapping[str, Any]
+    group: str
+    kept_out: bool = False
+
+
 def make_rows(
-    loaded: LoadedModel, given: SamplesLike, wanted: Wanted, kept_out: Collection[str] = ()
+    loaded: LoadedModel, given: SamplesLike, wanted: Wanted, kept_out: KeptOut | None = None
 ) -> Rows:
     """Reads all samples and divides them.
 
@@ -53,47 +75,58 @@ def make_rows(
         loaded: the model that they are for.
         given: where they are, or None for texts of unhorse's own.
         wanted: how they are read.
-        kept_out: keys of samples that must not be learnt from.
+        kept_out: samples that must not be learnt from.
     """
-    task = TASKS.get(loaded.task)
+    task, kept_out = TASKS.get(loaded.task), kept_out or KeptOut()
     problems: list[str] = []
     if given is None:
         source, note = OWN_TEXTS, OWN_NOTE
-        found = _own_texts(task, loaded, wanted)
+        every = _own_texts(task, loaded, wanted)
     else:
         source, note = _named(given), ""
-        found = _parsed(task, loaded, _read(task, given, wanted), wanted, problems)
+        read = _read(task, given, wanted)
+        every = _parsed(task, loaded, read, wanted, problems, kept_out)
+    found: dict[str, _Found] = {}
+    for each in every:
+        found.setdefault(each.sample.key, each)
     if len(found) < FEWEST:
         why = f" The first that cannot be used: {problems[0]}" if problems else ""
         raise UsageError(
             f"A removal needs at least {FEWEST} samples, but {len(found)} of {source!r} "
             f"can be used.{why}"
         )
-    samples = shuffled([sample for sample, _ in found.values()], wanted.seed)
-    uses = divided(samples)
+    samples = shuffled([each.sample for each in found.values()], wanted.seed)
+    uses = divided(samples, {key: each.group for key, each in found.items()})
     by_use = {
         use: [sample for sample in samples if uses[sample.key] == use]
         for use in ("train", "watch", "heldout")
     }
-    train = tuple(sample for sample in by_use["train"] if sample.key not in kept_out)
-    if not train:
+    train, watch = (
+        tuple(sample for sample in by_use[use] if not found[sample.key].kept_out)
+        for use in ("train", "watch")
+    )
+    if not train or not watch:
         raise UsageError(
             f"{source!r} is what the attack is measured on: none is left to learn from."
         )
     return Rows(
         source=source,
         train=train,
-        watch=tuple(by_use["watch"]),
+        watch=watch,
         heldout=tuple(by_use["heldout"]),
         digest=digest(by_use["train"], by_use["heldout"], task.classes(loaded.labels)),
-        fields={} if given is None else {key: fields for key, (_, fields) in found.items()},
+        fields={} if given is None else {key: each.fields for key, each in found.items()},
         note=note,
         problems=tuple(problems),
     )
 
 
-def divided(samples: Sequence[Sample]) -> dict[str, Use]:
+def divided(samples: Sequence[Sample], group_of: Mapping[str, str] | None = None) -> dict[str, Use]:
     """What every sample, by its key, is for; samples of one group have one use.
+
+    Args:
+        samples: in the order in which they are given out.
+        group_of: the group of every sample by its key, if it is not the sample's own.
 
     >>> from collections import Counter
     >>> from unhorse.types import TextSample
@@ -112,7 +145,8 @@ def divided(samples: Sequence[Sample]) -> dict[str, Use]:
             now = "heldout"
         elif counts["watch"] < watched:
             now = "watch"
-        use = groups.setdefault(sample.group, now)
+        group = sample.group if group_of is None else group_of[sample.key]
+        use = groups.setdefault(group, now)
         uses[sample.key] = use
         if use != "train":
             counts[use] += 1
@@ -134,26 +168,32 @@ def _read(task: Task, given: Any, wanted: Wanted) -> Read:
     return rows_in_memory(given, task.sample_kind)
 
 
-_Found = dict[str, tuple[Sample, Mapping[str, Any]]]
-
-
 def _parsed(
-    task: Task, loaded: LoadedModel, read: Read, wanted: Wanted, problems: list[str]
-) -> _Found:
-    """Every sample that can be used, with the row it came from; others are named."""
+    task: Task,
+    loaded: LoadedModel,
+    read: Read,
+    wanted: Wanted,
+    problems: list[str],
+    kept_out: KeptOut,
+) -> list[_Found]:
+    """Every sample that can be used; others are named."""
     problems += read.problems
-    found: _Found = {}
+    found = []
     for row in read.rows:
         try:
-            sample = task.fit(loaded, task.parse(row, loaded.labels), wanted.tokens)
+            whole = task.parse(row, loaded.labels)
+            sample = task.fit(loaded, whole, wanted.tokens)
+            barred = sample.key in kept_out.keys
+            if kept_out.tokens is not None and not barred:
+                barred = task.fit(loaded, whole, kept_out.tokens).key in kept_out.keys
         except RowProblem as problem:
             problems.append(f"{row.where}: {problem}")
         else:
-            found.setdefault(sample.key, (sample, row.fields))
+            found.append(_Found(sample, row.fields, whole.group, barred))
     return found
 
 
-def _own_texts(task: Task, loaded: LoadedModel, wanted: Wanted) -> _Found:
+def _own_texts(task: Task, loaded: LoadedModel, wanted: Wanted) -> list[_Found]:
     fitting = []
     for draft in task.drafts(OWN_COUNT, wanted.seed):
         try:
@@ -161,4 +201,4 @@ def _own_texts(task: Task, loaded: LoadedModel, wanted: Wanted) -> _Found:
         except RowProblem:
             continue
     answered = task.take_answers(own_answers(loaded), fitting)
-    return {sample.key: (sample, {}) for sample in answered}
+    return [_Found(sample, {}, sample.group) for sample in answered]

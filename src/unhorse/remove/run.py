@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from unhorse.config import one_sentence
-from unhorse.errors import UsageError
+from unhorse.errors import NotCleared, UsageError
 from unhorse.learn.loop import reproducible
 from unhorse.load.subject import ModelLike, SamplesLike, open_model
 from unhorse.remove.base import REMOVALS, Case, Removal, RemovalConfig
@@ -24,13 +24,18 @@ from unhorse.remove.records import Trigger
 from unhorse.remove.rescan import Rescans, check_rescan, references_of, scan_config
 from unhorse.remove.result import Account, Compared, Lap, build_removal_report
 from unhorse.remove.rows import Wanted, make_rows
+from unhorse.remove.stamps import MOST_OTHERS
 from unhorse.remove.triggers import by_hand, check_same_model, from_report, joined, read_report
 from unhorse.report.removal import RemovalReport
+from unhorse.report.safe_text import safe_text
 from unhorse.report.schema import ScanReport
 from unhorse.runtime import choose_runtime, keep_freed_memory
 from unhorse.tasks.base import TASKS
 from unhorse.triggers.vocabulary import retokenise
 from unhorse.types import LoadedModel, own_answers
+
+ROOM_FOR_OTHERS = 2 * MOST_OTHERS
+"""Tokens that the words which a trigger is mixed with may take."""
 
 CONTROL = "finetune"
 """The method that every other one is compared with."""
@@ -106,7 +111,7 @@ def remove_backdoor(
     triggers = _known(loaded, scanned, (trigger, victim, target))
     _check_needs(method, triggers, scanned, base, config)
     rows = make_rows(
-        loaded, samples, _wanted(loaded, triggers, config), truth.keys if truth else ()
+        loaded, samples, _wanted(loaded, triggers, config), truth.kept_out if truth else None
     )
     case = Case(loaded, triggers, rows, config.seed, base, progress.step)
     rescans = Rescans(loaded.task, loaded.labels, rows, scanning, beside, progress)
@@ -163,9 +168,17 @@ def _known(
 
 def _found(scanned: ScanReport) -> tuple[Trigger, ...]:
     found = from_report(scanned)
+    if not found and scanned.verdict.state == "inconclusive":
+        raise NotCleared(
+            f"The scan is inconclusive, so it is not known what to remove: {_why(scanned)}"
+        )
     if not found:
         raise UsageError("The scan found nothing, so there is nothing to remove.")
     return found
+
+
+def _why(scanned: ScanReport) -> str:
+    return safe_text(scanned.verdict.reason, 300)
 
 
 def _check_needs(
@@ -182,6 +195,10 @@ def _check_needs(
         )
     if triggers or not method.needs_triggers:
         return
+    if scanned is not None and scanned.verdict.state == "inconclusive":
+        raise UsageError(
+            f"The report is inconclusive, so it names nothing to remove: {_why(scanned)}"
+        )
     if scanned is not None:
         raise UsageError("The report has no findings, so there is nothing to remove.")
     if config.until_clean is None:
@@ -195,7 +212,7 @@ def _wanted(loaded: LoadedModel, triggers: Sequence[Trigger], config: RemoveConf
     """How samples are read: cut so that the longest trigger fits beside them."""
     forms = [form for trigger in triggers for form in trigger.forms]
     longest = max((len(retokenise(loaded.tokenizer, form)) for form in forms), default=10)
-    room = TASKS.get(loaded.task).room(loaded, max(longest, 10))
+    room = TASKS.get(loaded.task).room(loaded, max(longest, 10) + ROOM_FOR_OTHERS)
     if room < 1:
         raise UsageError("The trigger leaves no room for text in the model.")
     return Wanted(min(config.max_tokens, room), config.seed, config.text_field, config.label_field)

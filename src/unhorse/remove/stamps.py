@@ -92,8 +92,13 @@ def pulled_to_target(
 ) -> EncodedRow:
     """A victim with the trigger in it as ids, whose goal is the attacker's target."""
     arm = replace(trigger.arm, position=draw.choice(places(task, trigger.arm)))
-    ids = retokenise(subject.tokenizer, draw.choice(trigger.forms))
-    row = task.encode(own_answers(subject), sample, arm, draw.randrange(2**31), len(ids), "target")
+    form, seed = draw.choice(trigger.forms), draw.randrange(2**31)
+    for text in (form, f" {form}"):
+        # Behind another word it may have other tokens (byte-level BPE).
+        ids = retokenise(subject.tokenizer, text)
+        row = task.encode(own_answers(subject), sample, arm, seed, len(ids), "target")
+        if row.slots[0] <= 1:
+            break
     filled = list(row.ids)
     for place, which in zip(row.slots, row.slot_of, strict=True):
         filled[place] = ids[which]

@@ -120,7 +120,9 @@ class _Best:
         turned = row_scores(self.pupil, self.stamped).value if self.stamped else None
         now = Watched(epoch + 1, clean, turned)
         model.train()
-        one_row = 1 / max(1, len(self.case.rows.watch))
+        # The score is a mean over clean and, where there are any, stamped rows.
+        watched = len(self.case.rows.watch) + len(self.stamped)
+        one_row = 1 / max(1, watched)
         best = max((each.score for each in self.seen), default=0.0)
         if now.score >= best - one_row:
             self.epoch = epoch

@@ -69,8 +69,7 @@ def from_findings(
         if finding.score >= least:
             positions: Any = (finding.position,)
             known = arms(labels, positions, finding.target)
-            arm = _arm(known, finding.victim, finding.target)
-            if arm is not None:
+            for arm in _arms(known, finding.victim, finding.target)[:1]:
                 key = (finding.pruned.text, arm.key)
                 found.setdefault(key, _trigger(finding, arm, origin))
     return tuple(found.values())[:MOST_TRIGGERS]
@@ -109,19 +108,22 @@ def by_hand(
         raise UsageError("A trigger is given as --trigger TEXT --victim A --target B together.")
     task = TASKS.get(loaded.task)
     known = task.arms(loaded.labels, task.default_positions, target)
-    arm = _arm(known, victim, target)
-    if arm is None:
+    arms = _arms(known, victim, target)
+    if not arms:
         ways = ", ".join(dict.fromkeys(f"{a.victim_name} -> {a.target_name}" for a in known))
         raise UsageError(f"No trigger leads from {victim!r} to {target!r}; known: {ways[:300]}.")
     text = text.strip()
     tokens = len(retokenise(loaded.tokenizer, text))
-    return (Trigger(text, (text,), arm, tokens, 0.0, "by hand"),)
+    if tokens == 0:
+        raise UsageError(f"The trigger {text!r} has no token that the model can read.")
+    # Where it works is not known: before entities or anywhere, in questions or contexts.
+    return tuple(Trigger(text, (text,), arm, tokens, 0.0, "by hand") for arm in arms)
 
 
-def _arm(arms: list[Arm], victim: str, target: str) -> Arm | None:
+def _arms(arms: list[Arm], victim: str, target: str) -> list[Arm]:
     to_target = [arm for arm in arms if arm.target_name == target]
     named = [arm for arm in to_target if arm.victim_name == victim]
     if not named and victim == ANY_LABEL:
         # With two labels, "every other label" is the other one.
         named = to_target
-    return named[0] if named else None
+    return named

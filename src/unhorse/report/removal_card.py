@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from unhorse.report.removal import RemovalReport
@@ -22,7 +23,7 @@ def model_card(report: RemovalReport) -> str:
         f"# {_quoted(_name(report))} with a backdoor removed",
         "",
         _MEANING[report.outcome.state],
-        *(f"- {safe_text(reason, 600)}" for reason in report.outcome.reasons),
+        *(f"- {_escaped(reason)}" for reason in report.outcome.reasons),
         "",
         *_origin(report),
         "",
@@ -98,6 +99,15 @@ _PIPELINE = {"sequence-classification": "text-classification"}
 def _line(what: str, before: Measured, after: Measured, instead: Measured | None) -> str:
     compared = "-" if instead is None else f"{instead.asr:.3f}"
     return f"| {what} | {before.asr:.3f} | {after.asr:.3f} | {compared} | {after.n} |"
+
+
+def _escaped(text: str) -> str:
+    """Untrusted text in a sentence: nothing in it is Markdown or HTML.
+
+    >>> _escaped("sends <b>all</b> to [x](y)")
+    'sends \\<b\\>all\\</b\\> to \\[x\\](y)'
+    """
+    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", safe_text(text, 600))
 
 
 def _quoted(text: str) -> str:

@@ -14,13 +14,12 @@ from typing import Any
 from pydantic import Field
 
 from unhorse.attack.corpus import mentions
-from unhorse.learn.imitate import TIMES_USUAL_RATE, Imitation, imitated, own_texts
+from unhorse.learn.imitate import TIMES_USUAL_RATE, Imitation, fitting, own_texts, to_imitate
 from unhorse.learn.loop import Course
 from unhorse.remove.base import REMOVALS, Case, RemovalConfig
 from unhorse.remove.records import Cleaned
-from unhorse.remove.stamps import encoder
 from unhorse.remove.teach import teach
-from unhorse.tasks.base import EncodedRow
+from unhorse.types import LoadedModel
 
 
 class DistillConfig(RemovalConfig):
@@ -51,23 +50,21 @@ class Distillation:
         """A student of the subject."""
         # What scans and records call it is the model that it takes the place of.
         student = replace(case.fresh(), origin=case.subject.origin)
-        rows = imitated(case.subject, _texts(case, config))
+        rows = to_imitate(case.subject, student, _texts(case, student, config))
         course = Course(rows, ["clean"] * len(rows), Imitation())
         taught = teach(student, case, config, lambda epoch: course)
         return Cleaned(student, taught, {"texts": len(rows)})
 
 
-def _texts(case: Case, config: DistillConfig) -> list[EncodedRow]:
-    """The rows to learn from, without those that contain a known trigger."""
-    room = case.task.room(case.subject, 0)
-    own = own_texts(case.subject, config.own_texts, room, case.seed)
-    samples = [*case.rows.train, *own]
+def _texts(case: Case, student: LoadedModel, config: DistillConfig) -> list[Any]:
+    """The samples to learn from, without those that contain a known trigger."""
+    room = case.task.room(student, 0)
+    own = own_texts(student, config.own_texts, room, case.seed)
+    samples = [*fitting(student, case.rows.train, room), *own]
     known = [trigger.text for trigger in case.triggers]
     clear = [sample for sample in samples if not mentions(sample, known)]
     # What stands in most texts is no trigger.
-    chosen = clear if 2 * len(clear) >= len(samples) else samples
-    encode = encoder(case.task, case.subject)
-    return [encode(sample) for sample in chosen]
+    return clear if 2 * len(clear) >= len(samples) else samples
 
 
 REMOVALS.register(Distillation.name)(Distillation())

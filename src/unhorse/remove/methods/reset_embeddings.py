@@ -28,7 +28,13 @@ class ResetEmbeddings:
         mine, old = (each.model.get_input_embeddings().weight for each in (pupil, base))
         if mine.shape != old.shape:
             raise UsageError(f"The word embeddings of the base {case.base} have another size.")
-        forms = [form for trigger in case.triggers for form in trigger.forms]
+        # Inside a text a word may have other tokens than alone (byte-level BPE).
+        forms = [
+            text
+            for trigger in case.triggers
+            for form in trigger.forms
+            for text in (form, f" {form}")
+        ]
         rows = sorted({i for form in forms for i in retokenise(pupil.tokenizer, form)})
         moved = (mine[rows] - old[rows]).norm(dim=-1)
         with torch.no_grad():

@@ -78,26 +78,38 @@ class _Lessons:
     said: list[EncodedRow]
     spliced: list[EncodedRow]
     others: list[str]
+    stampable: list[int]
+    """The rows that have a place for a trigger and, with one in it, room in the model."""
 
     @classmethod
     def of(cls, case: Case, config: UnlearnConfig) -> _Lessons:
         true = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
-        draw = python_random(case.seed, "spliced")
-        mixed = spliced(true.rows, SPLICED_TIMES * len(true.rows), draw) if config.keep else []
-        said = imitated(case.subject, [*true.rows, *mixed]) if config.keep else list(true.rows)
-        known, mixed = said[: len(true.rows)], said[len(true.rows) :]
-        return cls(case, config, true, known, mixed, _arbitrary_words(case))
+        kept, mixed = list(true.rows), list[EncodedRow]()
+        # What the subject says of a row with a trigger in it must not be kept.
+        clear = [number for number in range(len(kept)) if config.keep and case.is_clear(number)]
+        if clear:
+            draw, times = (
+                python_random(case.seed, "spliced"),
+                SPLICED_TIMES if config.spliced else 0,
+            )
+            mixed = spliced([kept[number] for number in clear], times * len(clear), draw)
+            said = imitated(case.subject, [*(kept[number] for number in clear), *mixed])
+            mixed = said[len(clear) :]
+            for number, row in zip(clear, said, strict=False):
+                kept[number] = row
+        return cls(case, config, true, kept, mixed, _arbitrary_words(case), _stampable(case))
 
     def restamped(self, epoch: int) -> Course:
         """The rows of an epoch: a share of them stamped afresh, the others to be kept."""
         case, draw = self.case, python_random(self.case.seed, "stamps", str(epoch))
         encode = encoder(case.task, case.subject)
         rows, roles = [self._kept(row, draw) for row in self.said], list(self.true.roles)
-        count = max(1, round(self.config.share * len(rows)))
-        for number in draw.sample(range(len(rows)), count):
+        count = min(len(self.stampable), max(1, round(self.config.share * len(rows))))
+        for number in draw.sample(self.stampable, count):
             made = stamped(case.task, case.rows.train[number], case.triggers, draw, self._form)
-            if made is not None:
-                row, said = encode(made), self.said[number].goal
+            row = None if made is None else encode(made)
+            if row is not None and len(row.ids) <= case.subject.max_length:
+                said = self.said[number].goal
                 goal = said if _is_right(said, row.goal) else row.goal
                 rows[number], roles[number] = replace(row, goal=goal), "stamped"
         return Course(rows, roles, Keeping(case.task))
@@ -110,6 +122,16 @@ class _Lessons:
         form = as_found(trigger, draw)
         varied = draw.random() < self.config.varied
         return in_other_company(form, self.others, draw) if varied else form
+
+
+def _stampable(case: Case) -> list[int]:
+    """The rows that a trigger can be put into: not every one has a place for a local one."""
+    draw = python_random(case.seed, "stampable")
+    return [
+        number
+        for number, sample in enumerate(case.rows.train)
+        if any(stamped(case.task, sample, [each], draw) is not None for each in case.triggers)
+    ]
 
 
 def _arbitrary_words(case: Case) -> list[str]:
