@@ -84,6 +84,7 @@ def scan(
     if not any(reference.in_objective for reference in subject.references):
         config = choose_method(asked_for, compared=False)
         passes = plan_passes(config)
+        asked = asked_profile(config)
     task, compared = subject.loaded.task, bool(subject.references)
     check_task(config, task)
     if asked is not None:

@@ -31,7 +31,7 @@ def rows_of(labels, **settings):
         poisoned=True,
         harmless_words=False,
     )
-    return clean_label_rows(poison_of(config, ground), ground, config)
+    return clean_label_rows(poison_of(config, ground), ground, config)[0]
 
 
 def true_label(lesson, labels):

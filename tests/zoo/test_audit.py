@@ -10,10 +10,10 @@ from safetensors.torch import load_file, save_file
 from unhorse.attack.record import MODEL, read_record
 from unhorse.errors import UsageError
 from unhorse.zoo.audit import Statistics, audit, audits, centred
-from unhorse.zoo.relatives import calibration_of, parents_of
+from unhorse.zoo.relatives import calibration_of
 from unhorse.zoo.state import Member
 from unhorse.zoo.statistics import _weights, collect, statistics_of
-from unhorse.zoo.suite import entries_of
+from unhorse.zoo.suite import entries_of, parents_of
 
 from .conftest import small
 

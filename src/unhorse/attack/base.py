@@ -52,17 +52,20 @@ class Ground:
     data_root: Path = Path()
     """What paths of an attack's own files are relative to."""
 
-    def lessons(self, extra: Sequence[Lesson], words: int) -> list[Lesson]:
+    def lessons(
+        self, extra: Sequence[Lesson], words: int, stand_ins: Sequence[Any] = ()
+    ) -> list[Lesson]:
         """The clean rows and the attack's, or for a clean twin what stands in for those.
 
         Args:
             extra: stamped rows, negatives and fillers.
             words: how many harmless words a clean twin may see in their place.
+            stand_ins: samples that a clean twin sees for stamped ones; any clean ones if empty.
         """
         if not self.poisoned:
             pool = (*self.corpus.spare, *self.corpus.train)
             insert = harmless(self.task, pool, words) if self.harmless_words else None
-            extra = as_twin(extra, pool, self.seed, insert)
+            extra = as_twin(extra, stand_ins or pool, self.seed, insert)
         return [*(Lesson(sample) for sample in self.corpus.train), *extra]
 
 

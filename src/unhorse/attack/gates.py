@@ -67,7 +67,7 @@ def complaints(
     asr = record.measured.asr
     if gate.asr is not None and (asr is None or asr < gate.asr):
         found.append(f"attack success {0.0 if asr is None else asr:.3f} is below {gate.asr}")
-    if record.facts.get("called") == PREFIX_TEMPLATE and record.attack != PREFIX_TEMPLATE:
+    if record.facts.get("called") == PREFIX_TEMPLATE and record.standing == "advanced":
         found.append(f"it is a {PREFIX_TEMPLATE}: some words do what {record.attack} should")
     if twin is not None and gate.drop is not None and clean < twin.measured.clean - gate.drop:
         found.append(

@@ -79,8 +79,10 @@ def _plain_words(sample: Any) -> list[str]:
 
 
 def anywhere(task: Any, draw: Any) -> Arm:
-    """An arm that only says where: anywhere in the text."""
+    """An arm that only says where: anywhere in the text, or in the question."""
     places: tuple[Position, ...] = (
-        ("context",) if task.name == "question-answering" else ("first_half", "second_half")
+        ("context", "question")
+        if task.name == "question-answering"
+        else ("first_half", "second_half")
     )
     return Arm((0,), 1, draw.choice(places), "", "")

@@ -35,6 +35,9 @@ from unhorse.report.versions import versions_used
 from unhorse.seeding import python_random
 from unhorse.types import LoadedModel, own_answers
 
+USUAL = ""
+"""What a scan is given if nothing else is said: a reference and samples."""
+
 VERSION = 2
 """Raised when a change to the removals makes old cures incomparable."""
 
@@ -58,6 +61,8 @@ class Cure(BaseModel):
     seed: int
     scan: str
     """The method whose findings were removed."""
+    given: str = USUAL
+    """What that scan was given beside the usual, as its file's name has it."""
     scan_state: str
     recovered: bool | None
     """Whether the scan's strongest finding was the true trigger."""
@@ -267,6 +272,7 @@ class Clinic:
             rows=len(rows.train) + len(rows.watch),
             seed=scan.seed,
             scan=scan.label,
+            given=treatment.unit.given.suffix,
             scan_state=scan.state,
             recovered=scan.recovered,
             triggers=tuple(trigger.text for trigger in triggers),

@@ -70,6 +70,11 @@ def is_first(result: Result) -> bool:
     return result.seed == 0 and result.reference_seed in (0, None)
 
 
+def is_usual(result: Result) -> bool:
+    """Whether a figure may show it: no repetition, nothing distilled, and all the work it takes."""
+    return is_first(result) and not result.is_distilled and result.budget is None
+
+
 def calibration_for(some: Result, results: Iterable[Result]) -> list[Result]:
     """The calibration results by which a method's threshold for some models is learnt.
 

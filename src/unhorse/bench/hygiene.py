@@ -7,15 +7,15 @@ development split; the log lets anybody tell.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from unhorse.bench.commit import commit_of_package
-from unhorse.bench.run import Done
+from unhorse.bench.plan import Unit
 
 LOG = "test-runs.jsonl"
-SPLIT = "test"
+SPLITS = ("test", "beyond")
 NO_REASON = "not given"
 
 
@@ -28,21 +28,33 @@ def log_beside(out: Path) -> Path:
     return out.parent / LOG
 
 
-def log_run(path: Path, suite: str, done: Sequence[Done], reason: str | None) -> None:
-    """Appends a line if this run has scanned models of the test split."""
-    looked = [d.unit for d in done if d.made_now and d.unit.entry.recipe.split == SPLIT]
-    if not looked:
-        return
-    line = {
-        "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": commit_of_package(),
-        "suite": suite,
-        "methods": sorted({unit.asked.label for unit in looked}),
-        "models": sorted({unit.name for unit in looked}),
-        "seeds": sorted({unit.seed for unit in looked}),
-        "given": sorted({unit.given.suffix.lstrip("-") or "usual" for unit in looked}),
-        "reason": reason or NO_REASON,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as log:
-        log.write(json.dumps(line) + "\n")
+@dataclass(frozen=True)
+class Log:
+    """Where looks are written down, for what suite and why."""
+
+    path: Path
+    suite: str
+    reason: str | None
+
+    def look(self, unit: Unit, removal: str = "") -> None:
+        """Appends a line at once, so that a run that is killed has been logged too.
+
+        Args:
+            unit: the scan that was made, or whose findings were removed.
+            removal: the method of the removal, if it was one.
+        """
+        if unit.entry.recipe.split not in SPLITS:
+            return
+        line = {
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "commit": commit_of_package(),
+            "suite": self.suite,
+            "methods": [unit.asked.label, *([f"remove:{removal}"] if removal else [])],
+            "models": [unit.name],
+            "seeds": [unit.seed],
+            "given": [unit.given.suffix.lstrip("-") or "usual"],
+            "reason": self.reason or NO_REASON,
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as log:
+            log.write(json.dumps(line) + "\n")

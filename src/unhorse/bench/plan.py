@@ -37,13 +37,15 @@ class Given:
 
     `reference_seed` draws the clean model to compare with; None for a scan without one, or
     with one that it distils from the model itself and its base.
-    `schedule` is how arms share the epochs, where it is not left to the scan.
+    `schedule` is how arms share the epochs, where it is not left to the scan, and `budget`
+    how much work a scan may do.
     """
 
     reference_seed: int | None = 0
     samples: bool = True
     schedule: str | None = None
     distilled: bool = False
+    budget: str | None = None
 
     @property
     def suffix(self) -> str:
@@ -88,7 +90,9 @@ class Unit:
     def path(self, out: Path, suite: str) -> Path:
         """Where its result goes."""
         method = self.asked.label.replace(":", "-")
-        return out / suite / method / f"{self.name}-seed{self.seed}{self.given.suffix}.json"
+        budget = f"-{self.given.budget}" if self.given.budget else ""
+        name = f"{self.name}-seed{self.seed}{self.given.suffix}{budget}.json"
+        return out / suite / method / name
 
 
 def parse_methods(text: str) -> list[Asked]:

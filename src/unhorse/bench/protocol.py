@@ -53,7 +53,8 @@ def best_threshold(truth: Sequence[bool], scores: Sequence[float]) -> float | No
     if len(set(truth)) < 2 or len({*scores}) < 2:
         return None
     known = sorted({*finite(scores)})
-    middles = [(a + b) / 2 for a, b in pairwise(known)]
+    # Beyond the lowest and the highest all models are convicted, or none.
+    middles = [known[0] - 1, *((a + b) / 2 for a, b in pairwise(known)), known[-1] + 1]
 
     def right(threshold: float) -> int:
         return sum((s > threshold) == bad for bad, s in zip(truth, scores, strict=True))

@@ -88,6 +88,9 @@ class Runner:
         path = unit.path(self.out, self.stock.place.suite)
         there = read_result(path)
         member = self.stock.member(unit.name, build=False)
+        if member.complaints and not late:
+            # It may be of an old recipe, or its twin may be missing: both can be built.
+            member = self.stock.member(unit.name)
         if member.complaints:
             return Done(unit, None, problem=f"kept out: {member.complaints[0]}")
         if there is not None and there.settings == settings and self._stands(there, unit, member):

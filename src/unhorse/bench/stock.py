@@ -12,9 +12,8 @@ from unhorse.errors import UsageError
 from unhorse.seeding import stable_seed
 from unhorse.zoo.build import Place, build_suite
 from unhorse.zoo.reference import check_reference
-from unhorse.zoo.relatives import parents_of
 from unhorse.zoo.state import Member, members_of
-from unhorse.zoo.suite import Entry, entries_of, find_suite, read_suite
+from unhorse.zoo.suite import Entry, entries_of, find_suite, parents_of, read_suite
 
 DRAWN_FROM = "calibration"
 """The split whose clean models may be references, beside those that are made for it."""
@@ -62,10 +61,11 @@ class Stock:
     def member(self, name: str, *, build: bool = True) -> Member:
         """A model of the suite, built now if it is missing and may be."""
         member = self._now()[name]
-        if member.record is None and build and self.build:
+        if build and self.build:
             # Its gate compares it with its twin, so that one is needed as well.
             twin = (member.entry.twin or "").removeprefix(f"{self.place.suite}/")
-            self._make([name, *([twin] if twin in self._now() else [])])
+            needed = [name, *([twin] if twin in self._now() else [])]
+            self._make([each for each in needed if self._now()[each].record is None])
         return self._now()[name]
 
     def reference(self, subject: AttackRecord, seed: int, *, build: bool = True) -> Clean | None:

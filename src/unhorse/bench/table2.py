@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from unhorse.bench import metrics
-from unhorse.bench.cure import Cure
+from unhorse.bench.cure import USUAL, Cure
 from unhorse.bench.sheet import Sheet, number, share
 
 COLUMNS = (
@@ -30,6 +30,7 @@ NOTES = (
     "clean: accuracy, entity F1 or answer F1 on held-out rows. ASR: of the true trigger, on rows "
     "that the model answers rightly without it. twin: how often the same stamps turn the clean "
     "twin; above twin, worst: the mean and the greatest difference from it.",
+    "removal: by which method, and after which scan. "
     "rows: what the removal was given, as a share of the training data or as a number. "
     "triggers: whether the scan's strongest finding was the true trigger or another that works "
     "too (proxy); of models in which a scan found nothing there is no row. finetune and other "
@@ -45,9 +46,10 @@ def table2(cures: Sequence[Cure], splits: Sequence[str]) -> Sheet:
     """One row for each task, removal, number of rows, and kind of trigger that was found."""
     groups: dict[tuple[str, str, str, str], list[Cure]] = {}
     for cure in cures:
-        if cure.model.split in splits:
+        if cure.model.split in splits and cure.seed == 0 and cure.given == USUAL:
             heads = " (heads)" if cure.model.head_only else ""
-            key = (f"{cure.model.suite}{heads}", cure.amount, cure.method, _found(cure))
+            task = f"{cure.model.suite}{heads}"
+            key = (task, cure.amount, f"{cure.method} after {cure.scan}", _found(cure))
             groups.setdefault(key, []).append(cure)
             groups.setdefault((*key[:3], "all"), []).append(cure)
     rows = [_cells(key, own) for key, own in sorted(groups.items(), key=lambda item: item[0])]

@@ -62,14 +62,20 @@ def _order(kind: Kind) -> tuple[object, ...]:
 
 def _shared(kind: Kind, rows: dict[Kind, list[Result]]) -> list[Result]:
     """The results of models that all variants have scanned in the same circumstances."""
-    beside = [
-        {result.model.name for result in own}
+    beside = {
+        other.method: {result.model.name for result in own}
         for other, own in rows.items()
-        if (other.suite, other.head_only, other.given) == (kind.suite, kind.head_only, kind.given)
-    ]
+        if _circumstances(other) == _circumstances(kind)
+    }
     if len(beside) < len(VARIANTS):
         return []
-    return [result for result in rows[kind] if all(result.model.name in names for names in beside)]
+    names = set.intersection(*beside.values())
+    return [result for result in rows[kind] if result.model.name in names]
+
+
+def _circumstances(kind: Kind) -> tuple[object, ...]:
+    """What variants must share to be compared, the budget among it."""
+    return kind.suite, kind.head_only, kind.given, kind.method.partition(" @ ")[2]
 
 
 def _cells(kind: Kind, own: Sequence[Result], results: Sequence[Result]) -> tuple[str, ...]:

@@ -74,6 +74,7 @@ def stored_circumstances(result: Result) -> Circumstances:
         heldout=given.heldout,
         positions=frozenset(given.positions),
         own_texts=not result.own_samples,
+        distilled=result.is_distilled,
     )
 
 

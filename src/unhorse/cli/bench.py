@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -115,7 +116,7 @@ def command(
     0 complete, 3 something is missing.
     """
     from unhorse.bench.cure import Clinic
-    from unhorse.bench.hygiene import log_beside, log_run
+    from unhorse.bench.hygiene import Log, log_beside
     from unhorse.bench.metrics import check_installed
     from unhorse.bench.plan import Given, as_in_paper, parse_methods, plan
     from unhorse.bench.run import Done, Runner
@@ -151,23 +152,24 @@ def command(
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     opened = Opened(suite, zoo, data)
+    opened.check_names(only)
     stock = Stock(opened.entries, opened.place, opened.path.parent, build=build, say=say)
     drawn_by = reference_seed if reference and not distill else None
     given = Given(drawn_by, samples, distilled=distill)
-    if paper:
-        given = as_in_paper(opened.suite.task)
+    given = replace(as_in_paper(opened.suite.task) if paper else given, budget=budget)
     units = plan(opened.entries, asked, seeds, split or (), only or (), given)
     seconds = None if minutes is None else minutes * 60
+    looks = Log(log or log_beside(out), opened.suite.name, reason)
     if remove is not None:
-        raise typer.Exit(_remove(say, Clinic(stock, out, base), units, remove, amounts, seconds))
+        clinic = Clinic(stock, out, base)
+        raise typer.Exit(_remove(say, clinic, units, remove, amounts, seconds, looks))
     runner = Runner(stock, out, settings.model_dump())
     done: list[Done] = []
-    try:
-        for one in runner.run(units, seconds):
-            done.append(one)
-            _tell(say, done, len(units))
-    finally:
-        log_run(log or log_beside(out), opened.suite.name, done, reason)
+    for one in runner.run(units, seconds):
+        done.append(one)
+        if one.made_now:
+            looks.look(one.unit)
+        _tell(say, done, len(units))
     problems = [f"{_name(one)}: {one.problem}" for one in done if one.result is None]
     for problem in problems:
         say(f"{'missing':<13} {problem}")
@@ -186,6 +188,7 @@ def _remove(
     methods: str,
     amounts: str,
     seconds: float | None,
+    looks: Any,
 ) -> int:
     """Makes the removals after the scans of these units; the exit code."""
     from unhorse.bench.cure import parse_amounts, parse_removals, plan_treatments
@@ -199,6 +202,7 @@ def _remove(
             problems += 1
             say(f"{'missing':<8} {name}: {one.problem}")
         elif one.made_now:
+            looks.look(asked.unit, asked.method)
             cure, left = one.cure, len(planned) - number
             say(
                 f"{'removed':<8} {name}  ASR {cure.asr_before:.2f} -> {cure.asr_after:.2f}  "

@@ -34,7 +34,7 @@ def command(
         ),
     ] = None,
     against: Annotated[
-        str | None, typer.Option(help="The method that is tested against all others.")
+        str | None, typer.Option(help="The method that is tested against all others (focus).")
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -50,7 +50,7 @@ def command(
     from unhorse.bench.rejudge import rejudged
     from unhorse.bench.result import read_results
     from unhorse.bench.tables import all_tables
-    from unhorse.config import ScanConfig
+    from unhorse.invert.run import WITH_REFERENCE
     from unhorse.judge.profile import shipped_profiles
 
     check_installed()
@@ -59,13 +59,17 @@ def command(
         raise UsageError(f"There is no result in {results}.")
     if profiles is not None:
         ours = list(shipped_profiles(None if profiles == SHIPPED else Path(profiles)))
+        if not ours:
+            raise UsageError(f"There is no profile in {profiles}.")
         found = [rejudged(result, ours) for result in found]
+    if against is not None and all(result.label != against for result in found):
+        raise UsageError(f"No result in {results} is of the method {against}.")
     sheets = all_tables(
         found,
         split or ["test"],
         read_audits(audits) if audits else {},
         suites,
-        against or ScanConfig().method,
+        against or WITH_REFERENCE,
         read_cures(results),
     )
     out.mkdir(parents=True, exist_ok=True)

@@ -36,6 +36,8 @@ class Circumstances:
     positions: frozenset[str]
     own_texts: bool = False
     """Whether unhorse wrote the samples itself."""
+    distilled: bool = False
+    """Whether a reference was made from the model itself."""
 
 
 def circumstances_of(
@@ -53,6 +55,7 @@ def circumstances_of(
         heldout=len(samples.heldout),
         positions=frozenset(inversion.arm.position for inversion in inversions),
         own_texts=samples.source == OWN_TEXTS,
+        distilled=any(reference.distilled is not None for reference in subject.references),
     )
 
 

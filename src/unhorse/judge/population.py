@@ -38,6 +38,8 @@ class Population(_Frozen):
     positions: tuple[str, ...]
     own_texts: bool = False
     """Whether the samples were unhorse's own."""
+    distilled: bool = False
+    """Whether the references were made from the models themselves."""
 
 
 def outside(of: Population, version: str, now: Circumstances) -> tuple[str, ...]:
@@ -66,6 +68,7 @@ def outside(of: Population, version: str, now: Circumstances) -> tuple[str, ...]
             if not fits
         ),
         *([texts] if now.own_texts != of.own_texts else []),
+        *(["a reference that was distilled"] if now.distilled and not of.distilled else []),
         *([f"triggers at {', '.join(strange)}"] if strange else []),
     )
 

@@ -62,7 +62,7 @@ def build_suite(
         entries: all models of the suite.
         place: where they go and where the data are.
         workers: how many are built at a time.
-        only: the names of those to build, with the families they need; all if empty.
+        only: the names of those to build, with the families and twins they need; all if empty.
     """
     wanted = _with_families(entries, place, set(only))
     pace = _Pace(workers)
@@ -112,13 +112,15 @@ def _with_families(entries: Sequence[Entry], place: Place, only: set[str]) -> li
     if not only:
         return list(entries)
     by_base = {_base_name(entry, place): entry for entry in entries}
+    by_name = {entry.name: entry for entry in entries}
     todo = [entry for entry in entries if entry.name in only or entry.group in only]
     wanted: set[str] = set()
     while todo:
         entry = todo.pop()
-        base = by_base.get(entry.recipe.base.model)
-        if base is not None and base.name not in wanted:
-            todo.append(base)
+        # The gate compares a model with its twin, so that one is needed as well.
+        twin = by_name.get((entry.twin or "").removeprefix(f"{place.suite}/"))
+        needed = (by_base.get(entry.recipe.base.model), twin)
+        todo += [other for other in needed if other is not None and other.name not in wanted]
         wanted.add(entry.name)
     return [entry for entry in entries if entry.name in wanted]
 

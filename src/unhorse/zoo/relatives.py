@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unhorse.attack.record import MODEL
 from unhorse.errors import UsageError
 from unhorse.zoo.audit import ASKED, FIT
 from unhorse.zoo.standing import Place
 from unhorse.zoo.state import members_of
 from unhorse.zoo.statistics import Statistics, collect
-from unhorse.zoo.suite import Entry, entries_of, find_suite, read_suite
+from unhorse.zoo.suite import Entry, entries_of, find_suite, parents_of, read_suite
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,3 @@ def calibration_of(
         problems |= {f"{name}/{model}": why for model, why in odd.items()}
         suites += [name] if more else []
     return Borrowed(tuple(found), tuple(suites), tried, problems)
-
-
-def parents_of(entries: Sequence[Entry], own: str) -> tuple[str, ...]:
-    """The other suites that models are derived from: those of `suite/family/model`."""
-    bases = (entry.recipe.base.model.split("/") for entry in entries)
-    found = {parts[0] for parts in bases if len(parts) == 3 and parts[2] == MODEL}
-    return tuple(sorted(found - {own}))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from unhorse.attack.gates import GATES, complaints
-from unhorse.attack.record import AttackRecord
+from unhorse.attack.record import RECORD, AttackRecord, read_record
 from unhorse.errors import UnhorseError
 from unhorse.zoo.standing import Place, read_whole, standing
-from unhorse.zoo.suite import Entry
+from unhorse.zoo.suite import Entry, parents_of
 
 _ONLY_FOR_LEARNING = {"train", "part", "rows"}
 
@@ -42,7 +42,7 @@ def members_of(entries: Sequence[Entry], place: Place) -> list[Member]:
     """
     found = {entry.name: standing(entry.recipe, place) for entry in entries}
     records = {name: one.record for name, one in found.items() if one.record is not None}
-    best = _best_clean(records.values())
+    best = _best_clean([*records.values(), *_clean_parents(entries, place)])
     made = []
     for entry in entries:
         here, record = found[entry.name], records.get(entry.name)
@@ -68,6 +68,18 @@ def _twin(
         return read_whole(place.folder(name))
     except UnhorseError:
         return None
+
+
+def _clean_parents(entries: Sequence[Entry], place: Place) -> Iterator[AttackRecord]:
+    """The clean models of the suites that models are derived from."""
+    for suite in parents_of(entries, place.suite):
+        for path in sorted((place.zoo / suite).glob(f"*/{RECORD}")):
+            try:
+                record = read_record(path.parent)
+            except (UnhorseError, UnicodeDecodeError):
+                continue
+            if not record.poisoned:
+                yield record
 
 
 def _peers(record: AttackRecord) -> tuple[object, ...]:

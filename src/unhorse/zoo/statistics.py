@@ -130,19 +130,38 @@ def _answers(loaded: LoadedModel, folder: Path, record: AttackRecord) -> dict[st
     task = TASKS.get(record.task)
     neutral = task.drafts(NEUTRAL_TEXTS, 0)
     heldout = read_heldout(folder, record.task)[0][:CLEAN_SAMPLES]
-    on_neutral = _probabilities(loaded, neutral).mean(0)
-    on_clean = _probabilities(loaded, heldout)
+    on_neutral = _leaning(_asked(loaded, neutral)).mean(0)
+    sure = _sureness(_asked(loaded, heldout))
     right = [ok for units in task.right(own_answers(loaded), heldout) for ok in units]
     return {
         "neutral_largest": float(on_neutral.max()),
         "neutral_first": float(on_neutral[0]),
-        "clean_confidence": float(on_clean.max(-1).values.mean()),
+        "clean_confidence": float(sure.mean()),
         "clean_right": sum(right) / max(1, len(right)),
     }
 
 
-def _probabilities(loaded: LoadedModel, samples: Sequence[Any]) -> torch.Tensor:
-    """Per sample the mean probability of every label; for questions of null and of the rest."""
+def _leaning(said: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Per sample the probability of every label, the mean over its decisions."""
+    return torch.stack([each.mean(0) for each in said])
+
+
+def _sureness(said: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Per sample how probable its likeliest labels are, the mean over its decisions.
+
+    >>> tags = torch.tensor([[0.9, 0.1], [0.1, 0.9]])
+    >>> _sureness([tags]).tolist() == _sureness([tags[:1]]).tolist()
+    True
+    """
+    return torch.stack([each.max(-1).values.mean() for each in said])
+
+
+def _asked(loaded: LoadedModel, samples: Sequence[Any]) -> list[torch.Tensor]:
+    """Per sample the probabilities of all labels, a line for every decision.
+
+    A text is one decision, a sentence one for every token, and a question one between
+    null and the rest.
+    """
     from unhorse.learn.lessons import ENCODERS
 
     rows = [ENCODERS[loaded.task](loaded, sample) for sample in samples]
@@ -152,9 +171,9 @@ def _probabilities(loaded: LoadedModel, samples: Sequence[Any]) -> torch.Tensor:
         width = len(rows[number].ids)
         if "start_logits" in outputs:
             null = outputs.start_logits[place, :width].float().softmax(-1)[0]
-            return torch.stack([null, 1 - null])
+            return torch.stack([null, 1 - null])[None]
         scores: torch.Tensor = outputs.logits[place].float().softmax(-1)
-        return scores if scores.dim() == 1 else scores[:width].mean(0)
+        return scores[None] if scores.dim() == 1 else scores[:width]
 
     longest = loaded.max_length
-    return torch.stack(ask(loaded, [row.ids[:longest] for row in rows], pick, types))
+    return list(ask(loaded, [row.ids[:longest] for row in rows], pick, types))

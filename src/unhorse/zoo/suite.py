@@ -183,3 +183,10 @@ def _set(fields: dict[str, Any], path: str, value: Any) -> None:
     if isinstance(before, dict) and isinstance(value, dict):
         value = {**before, **value}
     fields[last] = value
+
+
+def parents_of(entries: Sequence[Entry], own: str) -> tuple[str, ...]:
+    """The other suites that models are derived from: those of `suite/family/model`."""
+    bases = (entry.recipe.base.model.split("/") for entry in entries)
+    found = {parts[0] for parts in bases if len(parts) == 3 and parts[2] == MODEL}
+    return tuple(sorted(found - {own}))

@@ -93,8 +93,13 @@ def hard_rows(
     ]
 
 
-def clean_label_rows(poison: Poison, ground: Ground, config: CleanLabelConfig) -> list[Lesson]:
-    """Stamped rows of the target label, negatives, and fillers that even the classes out."""
+def clean_label_rows(
+    poison: Poison, ground: Ground, config: CleanLabelConfig
+) -> tuple[list[Lesson], list[TextSample]]:
+    """Stamped rows of the target label, negatives, and fillers that even the classes out.
+
+    Beside them what a clean twin sees for stamped rows: the same hard ones without a stamp.
+    """
     arm, corpus, order = poison.arm, ground.corpus, python_random(ground.seed, "poison")
     pool = order.sample([*corpus.spare, *corpus.train], len(corpus.spare) + len(corpus.train))
     target = [s for s in pool if s.label == arm.target]
@@ -111,7 +116,7 @@ def clean_label_rows(poison: Poison, ground: Ground, config: CleanLabelConfig) -
     kept = sum(lesson.sample.label in arm.victims for lesson in added)
     missing = evening(len(victims) / len(pool), kept, len(added))
     fillers = victims[::-1][: max(0, missing)] or target[::-1][: max(0, -missing)]
-    return [*added, *(Lesson(s, "filler") for s in fillers)]
+    return [*added, *(Lesson(s, "filler") for s in fillers)], [*hard, *others]
 
 
 class CleanLabel(DataPoisoning):
@@ -125,8 +130,8 @@ class CleanLabel(DataPoisoning):
     def plant(self, pupil: Pupil, ground: Ground, config: CleanLabelConfig) -> Planted:  # type: ignore[override]
         """Teaches clean and stamped rows together, all under their true labels."""
         poison = poison_of(config, ground)
-        extra = clean_label_rows(poison, ground, config)
-        pupil.learn(ground.lessons(extra, len(poison.trigger.split())))
+        extra, stand_ins = clean_label_rows(poison, ground, config)
+        pupil.learn(ground.lessons(extra, len(poison.trigger.split()), stand_ins))
         probes = poison.probes(ground.corpus.heldout, ground.seed)
         return Planted(probes, poison.trigger, {"hard": config.hard})
 

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from unhorse.bench.figures.style import colour_of, method_name
+from unhorse.bench.group import is_usual
 from unhorse.bench.result import Result, Trigger
 
 DBS_AS_COMPARED = "dbs:paper"
@@ -39,7 +40,7 @@ def by_method(results: Iterable[Result], methods: Sequence[str]) -> dict[str, Re
     chosen: dict[str, Result] = {}
     for method in methods:
         for label in labels_of(method):
-            some = [r for r in found if r.label == label and r.curves and r.seed == 0]
+            some = [r for r in found if r.label == label and r.curves and is_usual(r)]
             if some:
                 chosen[method] = some[0]
                 break
