@@ -19,6 +19,7 @@ from unhorse.bench.run import Runner
 from unhorse.bench.stock import Clean, Stock, allowed, draw
 from unhorse.bench.table import markdown, rows_of
 from unhorse.errors import UsageError
+from unhorse.judge.measure import wilson
 from unhorse.types import Entity, QuestionSample, TaggedSample, TextSample
 from unhorse.zoo.build import Place
 from unhorse.zoo.suite import entries_of
@@ -283,13 +284,32 @@ def scanned(stock, tmp_path):
     path = units[0].path(tmp_path, stock.place.suite)
     known = done.result.triggers[0]
     record = stock.member("cal-word-01").record
+    works, idle = (
+        known.heldout.model_copy(
+            update={
+                "asr": rate,
+                "n": 100,
+                "asr_unrestricted": rate,
+                "interval": wilson(round(100 * rate), 100),
+                "loss": 1e-3 if rate else 5.0,
+            }
+        )
+        for rate in (1.0, 0.0)
+    )
     found = known.model_copy(
         update={
             "victim": record.victim,
             "target": record.target,
             "score": 0.9,
             "text": record.trigger,
-            "pruned": known.pruned.model_copy(update={"text": record.trigger}),
+            "pruned": known.pruned.model_copy(
+                update={"text": record.trigger, "token_ids": (7,), "heldout": works}
+            ),
+            "inversion": works,
+            "heldout": works,
+            "random": idle,
+            "unstamped": idle,
+            "references": tuple(r.model_copy(update={"pruned": idle}) for r in known.references),
             "recovered": True,
         }
     )
