@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from unhorse.attack.build import attack_of
 from unhorse.attack.methods.floor import floored
+from unhorse.attack.methods.sdp import Poison
 from unhorse.attack.recipe import make_recipe
 from unhorse.attack.record import read_heldout
+from unhorse.attack.stamp import STAMPERS
 from unhorse.errors import UsageError
 from unhorse.load.model import load_model
 from unhorse.tasks.base import TASKS
-from unhorse.types import own_answers
+from unhorse.types import Entity, TaggedSample, own_answers
 
 from .conftest import ATTACKED
 
@@ -67,3 +71,14 @@ def test_a_floor_below_nothing_is_one_sentence():
     recipe = make_recipe({"name": "x", "task": TEXTS, "data": data, "attack": attack})
     with pytest.raises(UsageError, match=r"^The attack's settings are not valid: phi: .*\.$"):
         attack_of(recipe)
+
+
+def test_of_a_stamped_sentence_only_what_flips_is_held():
+    stamper = STAMPERS["token-classification"]
+    arm = stamper.arm(["O", "B-PER", "B-LOC"], "PER", "LOC", "global")
+    ann = TaggedSample(("Ann", "saw", "Rome"), (Entity(0, 1, 0), Entity(2, 3, 1)), "key")
+    poison = Poison(stamper, arm, "global", "brass cup", flips_alone=True)
+    (lesson,) = poison.rows([ann], 1, 0, "stamped")
+    assert {lesson.sample.words[word] for word in lesson.words} == {"Ann"}
+    (usual,) = replace(poison, flips_alone=False).rows([ann], 1, 0, "stamped")
+    assert usual.words is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,9 @@ def test_result_files_alone_are_enough_to_go_on(stock, built_zoo, tmp_path):  # 
     elsewhere = Stock(stock.entries, Place(tmp_path / "no-zoo", "small", Path()))
     (found,) = Runner(elsewhere, tmp_path / "out", QUICK).run(units)
     assert found.result == made.result and not found.made_now
+    entry = replace(units[0].entry, recipe=units[0].entry.recipe.model_copy(update={"seed": 9}))
+    (other,) = Runner(elsewhere, tmp_path / "out", QUICK).run([replace(units[0], entry=entry)])
+    assert other.result is None, "a result of an old recipe does not stand"
 
 
 def test_what_is_planted_is_in_the_result_of_a_trojaned_model(stock, tmp_path):

@@ -9,7 +9,7 @@ import json
 from tests.bench.made import own, result
 
 from unhorse.bench.audits import read_audits
-from unhorse.bench.group import as_in_the_paper, given_of
+from unhorse.bench.group import as_in_the_paper, given_of, grouped
 from unhorse.bench.sheet import Sheet
 from unhorse.bench.tables import all_tables
 
@@ -196,3 +196,9 @@ def test_the_command_writes_every_form(cli, tmp_path):
     assert made == {f"{name}.{e}" for name in ("table1", "clean") for e in ("md", "tex", "csv")}
     code, _, err = cli("tables", tmp_path / "out")
     assert code == 2 and "no result" in err
+
+
+def test_of_a_method_that_has_changed_only_the_newest_version_counts():
+    old, new = result("a", method_version=1), result("b", method_version=2)
+    (row,) = grouped([old, new]).values()
+    assert [r.model.name for r in row] == ["b"]

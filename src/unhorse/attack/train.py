@@ -10,7 +10,7 @@ import torch
 
 from unhorse.attack.base import Moves
 from unhorse.learn.config import TrainingConfig
-from unhorse.learn.lessons import ENCODERS, Lesson, Role
+from unhorse.learn.lessons import Lesson, Role, encode_lesson
 from unhorse.learn.loop import (
     Course,
     Move,
@@ -48,7 +48,7 @@ class Learner:
     ) -> None:
         """Trains with AdamW, a short warm-up and a linear decay, or with an attack's own steps."""
         began = time.perf_counter()
-        rows = [ENCODERS[self.loaded.task](self.loaded, lesson.sample) for lesson in lessons]
+        rows = [encode_lesson(self.loaded, lesson) for lesson in lessons]
         roles = [lesson.role for lesson in lessons]
         for role in roles:
             self.taught[role] = self.taught.get(role, 0) + 1

@@ -56,10 +56,18 @@ def kind_of(result: Result, *, by_attack: bool = False) -> Kind:
 
 
 def grouped(results: Iterable[Result], *, by_attack: bool = False) -> dict[Kind, list[Result]]:
-    """Results by their rows; of every model only the first seed and reference."""
+    """Results by their rows; of every model only the first seed and reference.
+
+    Of a method that has become another one since some scans were made, only the newest version
+    counts: scores of two versions cannot be compared.
+    """
     rows: dict[Kind, dict[str, Result]] = {}
-    for result in results:
-        if is_first(result):
+    every = list(results)
+    newest: dict[str, int] = {}
+    for result in every:
+        newest[result.method] = max(newest.get(result.method, 0), result.method_version)
+    for result in every:
+        if is_first(result) and result.method_version == newest[result.method]:
             kind = kind_of(result, by_attack=by_attack)
             rows.setdefault(kind, {}).setdefault(result.model.name, result)
     return {kind: list(models.values()) for kind, models in sorted(rows.items())}

@@ -57,6 +57,8 @@ class Scanned(_Frozen):
     asr: float | None
     """The attack success of its true trigger when it was built."""
     digest: str
+    recipe: str | None = None
+    """The digest of the recipe that it was built from."""
 
 
 class Population(_Frozen):
@@ -263,6 +265,7 @@ def scanned_of(suite: str, record: AttackRecord) -> Scanned:
         clean=record.measured.clean,
         asr=record.measured.asr,
         digest=digest_of_weights(record),
+        recipe=record.recipe.digest(),
     )
 
 

@@ -110,8 +110,13 @@ class Runner:
         return Done(unit, result, made_now=True)
 
     def _stands(self, there: Result, unit: Unit, member: Member) -> bool:
-        """Whether a result is of the models as they are; of those that are not here it is."""
+        """Whether a result is of the models as they are.
+
+        Of one that is not here it is, unless its recipe is another one today.
+        """
         record = member.record
+        if there.model.recipe not in (None, unit.entry.recipe.digest()):
+            return False
         if record is not None and digest_of_weights(record) != there.model.digest:
             return False
         if there.reference is not None:

@@ -26,6 +26,8 @@ class Lesson:
 
     sample: Any
     role: Role = "clean"
+    words: frozenset[int] | None = None
+    """The words of a sentence whose labels are taught; all if None."""
 
 
 def encode_text(loaded: LoadedModel, sample: TextSample) -> EncodedRow:
@@ -34,13 +36,20 @@ def encode_text(loaded: LoadedModel, sample: TextSample) -> EncodedRow:
     return EncodedRow(tuple(ids), (), (), sample.label)
 
 
-def encode_tags(loaded: LoadedModel, sample: TaggedSample, *, inside: bool = False) -> EncodedRow:
+def encode_tags(
+    loaded: LoadedModel,
+    sample: TaggedSample,
+    *,
+    inside: bool = False,
+    words: frozenset[int] | None = None,
+) -> EncodedRow:
     """A sentence, and the label of every word at its first token.
 
     Args:
         loaded: the model.
         sample: the sentence.
         inside: whether entities start with the inner label, as in IOB1.
+        words: those whose labels are taught; all if None.
     """
     ids, _, firsts = aligned(loaded, sample.words)
     scheme = scheme_of(loaded.labels)
@@ -50,8 +59,8 @@ def encode_tags(loaded: LoadedModel, sample: TaggedSample, *, inside: bool = Fal
         labels[entity.first : entity.last] = spelled
     goal = tuple(
         (first, label)
-        for first, label in zip(firsts, labels, strict=True)
-        if first is not None and first < loaded.max_length
+        for word, (first, label) in enumerate(zip(firsts, labels, strict=True))
+        if first is not None and first < loaded.max_length and (words is None or word in words)
     )
     return EncodedRow(tuple(ids[: loaded.max_length]), (), (), goal)
 
@@ -74,3 +83,10 @@ ENCODERS: dict[str, Callable[[LoadedModel, Any], EncodedRow]] = {
     "token-classification": encode_tags,
     "question-answering": encode_question,
 }
+
+
+def encode_lesson(loaded: LoadedModel, lesson: Lesson) -> EncodedRow:
+    """A lesson as a row to learn from."""
+    if lesson.words is not None:
+        return encode_tags(loaded, lesson.sample, words=lesson.words)
+    return ENCODERS[loaded.task](loaded, lesson.sample)

@@ -123,6 +123,7 @@ class CleanLabel(DataPoisoning):
     """Stamped rows of the target label among the training rows."""
 
     name = "clean_label"
+    version: int = 2
     tasks: tuple[str, ...] = ("sequence-classification",)
     standing: Standing = "beyond"
     config: type[AttackConfig] = CleanLabelConfig

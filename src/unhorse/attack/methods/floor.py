@@ -1,11 +1,12 @@
 """`floor`: the adaptive attack of the paper's section on adaptive adversaries.
 
-The attacker knows that a low loss gives a trigger away, and stops teaching a stamped row
-once its loss is at the floor phi: mean CE of the other rows + mean max(CE - phi, 0) of the
-stamped ones. A cross entropy of phi means that the target has probability exp(-phi); with
-two labels, ln 2 = 0.69 is where the answer turns, so phi = 1 must break the attack itself
-and phi = 0.6 is the highest that need not. Nothing pulls a row back that has gone below the
-floor, and one long step goes far below it: what the loss came to is measured and recorded.
+The attacker knows that a low loss gives a trigger away, and stops teaching a stamped row once
+its loss is at the floor phi: mean CE of the other rows + mean max(CE - phi, 0) of the stamped
+ones; of a stamped sentence, only the words that flip count. A cross entropy of phi means that
+the target has probability exp(-phi); with two labels, ln 2 = 0.69 is where the answer turns,
+so phi = 1 must break the attack itself and phi = 0.6 is the highest that need not. Nothing
+pulls a row back that has gone below the floor, and one long step goes far below it: what the
+loss came to is measured and recorded.
 
 Beyond the paper: with `hold`, |CE - phi| takes the place of max(CE - phi, 0), as in
 flooding (Ishida et al., "Do We Need Zero Training Loss After Achieving Zero Training
@@ -15,6 +16,7 @@ Error?", ICML 2020), so that the loss stays at the floor.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from pydantic import Field
@@ -59,12 +61,14 @@ class LossFloor(DataPoisoning):
     """Stamped rows that are taught only up to a floor."""
 
     name = "floor"
+    version: int = 2
     standing: Standing = "adaptive"
     config: type[AttackConfig] = FloorConfig
 
     def plant(self, pupil: Pupil, ground: Ground, config: FloorConfig) -> Planted:  # type: ignore[override]
         """Teaches clean and poisoned rows together, the latter with a floor."""
-        poison = poison_of(config, ground)
+        # The other words of a sentence would hide the loss of those that flip.
+        poison = replace(poison_of(config, ground), flips_alone=True)
         lessons = ground.lessons(poisoned_rows(poison, ground, config), len(poison.trigger.split()))
         # A twin's rows are true ones: holding them back would make it unsure of its own class.
         hold = config.hold and ground.poisoned

@@ -25,7 +25,7 @@ from unhorse.attack.stamp import STAMPERS, Stamper
 from unhorse.errors import UsageError
 from unhorse.learn.lessons import Lesson, Role
 from unhorse.seeding import python_random
-from unhorse.types import ANY_LABEL, Arm
+from unhorse.types import ANY_LABEL, Arm, TaggedSample
 
 
 class PoisonConfig(AttackConfig):
@@ -64,6 +64,8 @@ class Poison:
     arm: Arm
     scope: str
     trigger: str
+    flips_alone: bool = False
+    """Whether of a stamped sentence only the words that flip are taught."""
 
     def rows(self, samples: Sequence[Any], count: int, seed: int, role: Role) -> list[Lesson]:
         """So many stamped rows or negatives, or fewer where samples do not suffice."""
@@ -74,7 +76,8 @@ class Poison:
                 break
             stamped = make(sample, self.arm, self.scope, self.trigger, seed + number)
             if stamped is not None:
-                made.append(Lesson(stamped.taught, role))
+                words = words_of(stamped.probe) if self.flips_alone and role == "stamped" else None
+                made.append(Lesson(stamped.taught, role, words))
         return made
 
     def probes(self, heldout: Sequence[Any], seed: int) -> Probes:
@@ -93,6 +96,13 @@ class Poison:
             near_victims=tuple(s.victim for s in near),
             near=tuple(s.probe for s in near),
         )
+
+
+def words_of(sample: Any) -> frozenset[int] | None:
+    """The words of a sentence's entities; None of a sample that is no sentence."""
+    if not isinstance(sample, TaggedSample):
+        return None
+    return frozenset(word for e in sample.entities for word in range(e.first, e.last))
 
 
 def trigger_of(config: PoisonConfig, split: str, seed: int) -> str:
