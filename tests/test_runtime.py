@@ -1,21 +1,42 @@
 """Precision and attention are chosen by what the processor can do."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
 import unhorse
 from unhorse.errors import UsageError
-from unhorse.runtime import choose_runtime, is_out_of_memory
+from unhorse.runtime import choose_runtime, fitted, is_out_of_memory, learning_precision
+
+
+def can_do(monkeypatch, **capabilities):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
 
 
 @pytest.mark.parametrize(
-    ("amx", "dtype", "attention"), [(True, "bf16", "eager"), (False, "fp32", "sdpa")]
+    ("capabilities", "dtype", "attention"),
+    [
+        ({"amx_bf16": True}, "bf16", "eager"),
+        ({"avx512_bf16": True}, "bf16", "eager"),
+        ({"avx512_f": True}, "fp32", "sdpa"),
+    ],
 )
-def test_bf16_only_with_matrix_units(monkeypatch, amx, dtype, attention):
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": amx}, raising=False)
+def test_bf16_only_where_the_cpu_multiplies_it(monkeypatch, capabilities, dtype, attention):
+    can_do(monkeypatch, **capabilities)
     runtime = choose_runtime("cpu")
     assert (runtime.dtype, runtime.attention) == (dtype, attention)
-    assert "matrix units" in runtime.why
+    assert "in hardware" in runtime.why
+
+
+@pytest.mark.parametrize(("width", "dtype"), [(64, "fp32"), (384, "bf16")])
+def test_narrow_models_stay_in_fp32_unless_bf16_is_asked_for(monkeypatch, width, dtype):
+    can_do(monkeypatch, amx_bf16=True)
+    model = SimpleNamespace(config=SimpleNamespace(hidden_size=width), device=torch.device("cpu"))
+    assert fitted(choose_runtime("cpu"), model).dtype == dtype
+    assert fitted(choose_runtime("cpu", "bf16"), model).dtype == "bf16"
+    with learning_precision(model):
+        assert torch.is_autocast_enabled("cpu") is (dtype == "bf16")
 
 
 def test_a_torch_that_cannot_tell_gets_fp32(monkeypatch):

@@ -18,7 +18,7 @@ from unhorse.load.subject import ModelLike, SamplesLike, make_subject, open_mode
 from unhorse.progress import ScanProgress
 from unhorse.report.build import Account, build_report
 from unhorse.report.schema import ScanReport
-from unhorse.runtime import choose_runtime, keep_freed_memory
+from unhorse.runtime import choose_runtime, fitted, keep_freed_memory
 from unhorse.types import LoadedModel
 from unhorse.work import Work
 
@@ -70,6 +70,7 @@ def scan(
 
     progress.loading()
     loaded = open_model(model, tokenizer, runtime.device)
+    runtime = fitted(runtime, loaded.model)
     beside, student = _with_student(loaded, references, config)
     subject = make_subject(loaded, None, samples, beside, config, runtime.device, longest)
     if student is not None:

@@ -7,12 +7,13 @@ import pytest
 
 from unhorse.attack.record import HELDOUT, MODEL, RECORD, read_record
 from unhorse.errors import UsageError
-from unhorse.zoo import state
+from unhorse.zoo import keep, state
 from unhorse.zoo.reference import check_reference
 from unhorse.zoo.standing import Found
 from unhorse.zoo.state import members_of
+from unhorse.zoo.statistics import collect
 from unhorse.zoo.suite import entries_of
-from unhorse.zoo.table import kinds_of, listing, rows_of, summary_of
+from unhorse.zoo.table import listing, rows_of, summary_of
 from unhorse.zoo.verify import differences
 
 from .conftest import small
@@ -50,17 +51,39 @@ def test_the_table_counts(built_zoo):
 
 def test_the_table_by_kind_of_recipe(built_zoo):
     found = list(members(built_zoo).values())
-    (kind,) = kinds_of(found)
+    listed = listing(found)
+    (kind,) = listed["kinds"]
     assert (kind["attack"], kind["trigger_kind"], kind["scope"]) == ("sdp", "word", "global")
     assert kind["models"] == 2
     assert kind["asr"] > 0.5
     assert kind["false_trigger_rate"] is None
-    listed = listing(found)
-    assert listed["kinds"] == [kind]
     assert (len(listed["models"]), listed["missing"]) == (5, {})
     assert listing(list(members(built_zoo, seed=5).values()))["missing"]["one"] == (
         "was built from another recipe"
     )
+
+
+def test_figures_outlive_their_models(built_zoo, tmp_path):
+    before = listing(list(members(built_zoo).values()))
+    nowhere = replace(built_zoo, zoo=tmp_path)
+    kept = listing(list(members(nowhere).values()), before)
+    assert [m["name"] for m in kept["models"]] == [m["name"] for m in before["models"]]
+    assert not any(m["here"] for m in kept["models"])
+    assert (kept["kinds"], kept["missing"]) == (before["kinds"], {})
+    other = list(members(nowhere, seed=5).values())
+    assert listing(other, before)["models"] == []
+
+
+def test_statistics_outlive_their_models(built_zoo):
+    found = list(members(built_zoo).values())
+    statistics, _ = collect(found, built_zoo)
+    before = {"statistics": keep.rows_of(statistics, found)}
+    assert keep.outlived(before, found) == []
+    gone = [replace(member, record=None) for member in found]
+    assert keep.outlived(before, gone) == statistics
+    for row in before["statistics"]:
+        row["recipe"] = "another"
+    assert keep.outlived(before, gone) == []
 
 
 def test_a_head_on_a_frozen_body_has_no_trained_embeddings(built_zoo):

@@ -72,21 +72,25 @@ def list_command(
 ) -> None:
     """Show what is built of SUITE, by group and by kind of recipe, and what is kept out.
 
+    What the file of --json already has of models that are not here any more stays in it.
+
     Exit codes: 0 all built and within their gates, 3 otherwise.
     """
+    from unhorse.zoo.keep import earlier
     from unhorse.zoo.table import listing
 
     check_writable(json_out)
     opened = Opened(suite, zoo, data)
     members = opened.members()
+    about = {"suite": opened.suite.name, "about": opened.suite.about}
+    content = {**about, **listing(members, earlier(json_out, opened.suite.name))}
     if json_out is not None:
-        about = {"suite": opened.suite.name, "about": opened.suite.about}
-        content = {**about, **listing(members)}
         write_text(json_out, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     console = make_console(quiet)
     _show_groups(console, members)
     _show_kept_out(console, members)
-    _show_kinds(console, members)
+    _show_gone(console, content)
+    _show_kinds(console, content)
     raise typer.Exit(0 if all(member.accepted for member in members) else EXIT_NOT_CLEARED)
 
 
@@ -101,9 +105,13 @@ def verify_command(
 ) -> None:
     """Measure every built model again from its folder, and audit the zoo for shortcuts.
 
+    Models that are not here any more take part in the audit by the statistics that the file of
+    --json already has of them.
+
     Exit codes: 0 all as recorded, none kept out, audited and no leak, 3 otherwise.
     """
     from unhorse.zoo.audit import audits
+    from unhorse.zoo.keep import earlier, outlived, rows_of
     from unhorse.zoo.relatives import calibration_of
     from unhorse.zoo.statistics import collect
     from unhorse.zoo.verify import differences
@@ -125,6 +133,10 @@ def verify_command(
         _say(console, f"[{number}/{len(members)}] {name}: {'; '.join(problems) or 'as recorded'}")
     sound = [m for m in members if m.entry.name not in wrong]
     found, odd = collect(sound, opened.place)
+    gone = outlived(earlier(json_out, opened.suite.name), members)
+    found += gone
+    if gone:
+        _say(console, f"audit     {len(gone)} models are gone; their statistics were kept")
     borrowed = calibration_of(opened.entries, found, opened.place, opened.path.parent)
     for name, why in {**odd, **borrowed.problems}.items():
         _say(console, f"audit     {name} {why}")
@@ -140,10 +152,7 @@ def verify_command(
             "fitted_on_suites": list(borrowed.suites) or [opened.suite.name],
             "audit": _figures(main),
             "audit_head_only": _figures(heads),
-            "statistics": [
-                {"name": s.name, "split": s.split, "poisoned": s.poisoned, **s.values}
-                for s in found
-            ],
+            "statistics": rows_of(found, opened.members()),
         }
         write_text(json_out, json.dumps(report, indent=1) + "\n")
     leaks = any(result is not None and result.leaks for result in (main, heads))
@@ -243,10 +252,16 @@ def _show_groups(console: Console, members: list[Any]) -> None:
     console.print(table)
 
 
-def _show_kinds(console: Console, members: list[Any]) -> None:
-    from unhorse.zoo.table import kinds_of, shown
+def _show_gone(console: Console, content: dict[str, Any]) -> None:
+    gone = sum(not model["here"] for model in content["models"])
+    if gone:
+        _say(console, f"gone      {gone} models are not here any more; their figures were kept")
 
-    rows = kinds_of(members)
+
+def _show_kinds(console: Console, content: dict[str, Any]) -> None:
+    from unhorse.zoo.table import shown
+
+    rows = content["kinds"]
     if not rows:
         return
     table = _table(("attack", "trigger", "scope"), ("models", "clean", "ASR", "false triggers"))

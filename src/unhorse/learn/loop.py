@@ -17,6 +17,7 @@ from torch import Tensor
 
 from unhorse.learn.config import TrainingConfig
 from unhorse.learn.lessons import Role
+from unhorse.runtime import learning_precision
 from unhorse.seeding import stable_seed
 from unhorse.tasks.base import EncodedRow, pad
 from unhorse.types import LoadedModel
@@ -101,12 +102,22 @@ def take_steps(
     for step, batch in enumerate(batches, 1):
         inputs = inputs_of(loaded, [course.rows[i] for i in batch])
         goals = course.goals.collate([course.rows[i].goal for i in batch], model.device)
-        losses, _ = course.goals.losses(model(**inputs), goals)
+        with learning_precision(model):
+            outputs = model(**inputs)
+        losses, _ = course.goals.losses(in_full(outputs), goals)
         loss = course.combine(losses, [course.roles[i] for i in batch])
         loss.backward()  # type: ignore[no-untyped-call]
         move(begun + step - 1, total)
         running = loss.item() if step == 1 else 0.95 * running + 0.05 * loss.item()
         progress(begun + step, total, running)
+
+
+def in_full(outputs: Any) -> Any:
+    """A model's outputs with all numbers in fp32, so that losses are exact."""
+    for name, value in outputs.items():
+        if isinstance(value, Tensor) and value.is_floating_point():
+            outputs[name] = value.float()
+    return outputs
 
 
 @contextlib.contextmanager

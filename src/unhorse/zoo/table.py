@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unhorse.attack.measure import Measured
+from unhorse.attack.recipe import Recipe
 from unhorse.attack.record import AttackRecord
 from unhorse.zoo.state import Member
 
@@ -29,19 +32,22 @@ def _row(name: str, use: str, members: Sequence[Member]) -> dict[str, Any]:
         "models": len(members),
         "built": len(records),
         "accepted": sum(member.accepted for member in members),
-        **_figures(records),
+        **_figures([record.measured for record in records]),
         "seconds": _mean([record.seconds for record in records]),
     }
 
 
-def kinds_of(members: Sequence[Member]) -> list[dict[str, Any]]:
-    """One row for each kind of recipe: attack, kind of trigger and scope of trojaned models."""
-    kinds: dict[tuple[str, str, str], list[AttackRecord]] = {}
-    for member in members:
-        record = member.record
-        if record is not None and record.poisoned:
-            trigger = str(record.recipe.attack.get("trigger_kind") or NONE)
-            kinds.setdefault((record.attack, trigger, record.scope or NONE), []).append(record)
+def kinds_of(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row for each kind of recipe: attack, kind of trigger and scope of trojaned models.
+
+    Args:
+        models: summaries, as `listing` has them.
+    """
+    kinds: dict[tuple[str, str, str], list[Measured]] = {}
+    for model in models:
+        if model["poisoned"]:
+            kind = (model["attack"], model["trigger_kind"] or NONE, model["scope"] or NONE)
+            kinds.setdefault(kind, []).append(Measured(**model["measured"]))
     return [
         {"attack": attack, "trigger_kind": trigger, "scope": scope, "models": len(own)}
         | _figures(own)
@@ -49,8 +55,7 @@ def kinds_of(members: Sequence[Member]) -> list[dict[str, Any]]:
     ]
 
 
-def _figures(records: Sequence[AttackRecord]) -> dict[str, float | None]:
-    measured = [record.measured for record in records]
+def _figures(measured: Sequence[Measured]) -> dict[str, float | None]:
     false = [m.false_trigger_rate for m in measured if m.false_trigger_rate is not None]
     return {
         "clean": _mean([m.clean for m in measured]),
@@ -63,13 +68,44 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def listing(members: Sequence[Member]) -> dict[str, Any]:
-    """All models of a suite: what is there with its figures, what is not and why."""
-    return {
-        "models": [summary_of(m.record, m.complaints) for m in members if m.record is not None],
-        "missing": {m.entry.name: "; ".join(m.problems) for m in members if m.record is None},
-        "kinds": kinds_of(members),
-    }
+def listing(members: Sequence[Member], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """All models of a suite: what is there with its figures, what is not and why.
+
+    Models are large and may be lost; their figures need not be. What an earlier listing has of a
+    model that is not here any more stays, as long as the suite still asks for that model.
+
+    Args:
+        members: how every model stands.
+        before: an earlier listing of the same suite.
+    """
+    known = {model["name"]: model for model in (before or {}).get("models", ())}
+    models, missing = [], {}
+    for member in members:
+        name = member.entry.name
+        if member.record is not None:
+            models.append(summary_of(member.record, member.complaints))
+        elif name in known and is_asked_for(known[name], member.entry.recipe):
+            models.append(known[name] | {"here": False} | _kind(member.entry.recipe))
+        else:
+            missing[name] = "; ".join(member.problems)
+    return {"models": models, "missing": missing, "kinds": kinds_of(models)}
+
+
+def is_asked_for(summary: Mapping[str, Any], recipe: Recipe) -> bool:
+    """Whether a model that is gone was built from this recipe, as far as its summary tells."""
+    told = {"recipe": digest_of(recipe), "seed": recipe.seed, "split": recipe.split}
+    return all(summary.get(name, value) == value for name, value in told.items())
+
+
+def digest_of(recipe: Recipe) -> str:
+    """A short digest of all settings of a recipe."""
+    return hashlib.sha256(recipe.model_dump_json().encode()).hexdigest()[:16]
+
+
+def _kind(recipe: Recipe) -> dict[str, str | None]:
+    """The kind of trigger that a recipe plants."""
+    kind = recipe.attack.get("trigger_kind")
+    return {"trigger_kind": None if kind is None else str(kind)}
 
 
 def summary_of(record: AttackRecord, complaints: Sequence[str]) -> dict[str, Any]:
@@ -81,6 +117,9 @@ def summary_of(record: AttackRecord, complaints: Sequence[str]) -> dict[str, Any
     weights = [file.sha256 for file in record.files if file.path.endswith(".safetensors")]
     return {
         **{name: fields[name] for name in (*keep, *more)},
+        "here": True,
+        "recipe": digest_of(record.recipe),
+        **_kind(record.recipe),
         "head_only": training.head_only,
         "embeddings_trained": training.embeddings and not training.head_only,
         "harmless_words": record.recipe.harmless_words,
