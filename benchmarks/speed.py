@@ -42,30 +42,33 @@ PADDED = 100
 SLOTS = 10
 
 
-def released_epoch(arms: int = 4, samples: int = 20) -> Callable[[], None]:
-    """One epoch of all arms as the released code runs it."""
-    loaded = random_model()
-    model = loaded.model.requires_grad_(True)
-    adapter, task = EmbeddingAdapter(model), TASKS.get(loaded.task)
-    embedding = model.get_input_embeddings().weight
+def released_epoch(arms: int = 4, samples: int = 20, models: int = 1) -> Callable[[], None]:
+    """One epoch of all arms as the released code runs it, with so many models in the loss."""
+    everyone = [random_model() for _ in range(models)]
+    asked = [loaded.model.requires_grad_(True) for loaded in everyone]
+    adapters, task = [EmbeddingAdapter(model) for model in asked], TASKS.get(everyone[0].task)
+    tables = [model.get_input_embeddings().weight for model in asked]
     batches = []
     for rows in random_rows(arms, samples, SLOTS):
         ids, mask = pad([(*row.ids, *[0] * (PADDED - len(row.ids))) for row in rows], 0)
         for number, row in enumerate(rows):
             mask[number, len(row.ids) :] = 0
         places = torch.tensor([(n, c) for n, row in enumerate(rows) for c in row.slots]).T
-        w = torch.zeros(SLOTS, embedding.shape[0], requires_grad=True)
+        w = torch.zeros(SLOTS, tables[0].shape[0], requires_grad=True)
         batches.append((ids, mask, places, w, torch.optim.Adam([w], lr=0.5)))
 
     def epoch() -> None:
         for ids, mask, (rows_at, columns), w, adam in batches:
-            vectors = ((w / 2).softmax(-1) @ embedding).repeat(samples, 1)
-            with adapter.stamped(rows_at, columns, vectors):
-                outputs = model(input_ids=ids, attention_mask=mask)
-            loss, _ = task.losses(outputs, [1] * samples)
+            losses = []
+            for model, adapter, table in zip(asked, adapters, tables, strict=True):
+                vectors = ((w / 2).softmax(-1) @ table).repeat(samples, 1)
+                with adapter.stamped(rows_at, columns, vectors):
+                    outputs = model(input_ids=ids, attention_mask=mask)
+                losses.append(task.losses(outputs, [1] * samples)[0].mean())
             adam.zero_grad()
-            model.zero_grad()
-            loss.mean().backward()
+            for model in asked:
+                model.zero_grad()
+            torch.stack(losses).sum().backward()
             adam.step()
 
     return epoch

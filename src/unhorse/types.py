@@ -352,7 +352,8 @@ class Inversion:
     itself had focused on it (otherwise it is the nearest one, and weaker
     evidence). `loss` is the method's own loss for it. `native` is what the
     method's source decides from. `completed` says that the arm went as far as
-    schedule and budget let it.
+    schedule and budget let it. `related` are tokens that the search came across and did not
+    use, the likeliest to belong to the same trigger first.
     """
 
     arm: Arm
@@ -368,6 +369,7 @@ class Inversion:
     curve: Curve
     native: Native | None = None
     error: str | None = None
+    related: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -447,7 +449,7 @@ class Finding:
     """The evidence for one arm, all of it measured in fp32 on text.
 
     `unstamped` is what the samples do without any trigger: how often the model
-    gives the target by itself.
+    gives the target by itself. `related` are words that the search came across beside it.
     """
 
     inversion: Inversion
@@ -465,6 +467,7 @@ class Finding:
     seconds: float
     example: Example | None = None
     mirror: Mirror | None = None
+    related: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,17 @@ def test_an_epoch_adds_one_token_and_the_beam_holds_different_triggers():
     assert {len(trigger) for trigger in search.beams[0]} == {best}
 
 
+def test_what_was_tried_beside_the_trigger_is_told_once():
+    search = search_on()
+    for _ in range(3):
+        search.advance([0])
+    (found,) = search.finish([0])
+    assert 0 < len(found.related) <= SMALL.pool
+    assert len(set(found.related)) == len(found.related)
+    assert not set(found.related) & set(found.token_ids)
+    assert set(found.related) <= set(search.problem.allowed.tolist())
+
+
 def test_a_swap_changes_one_token_of_the_best_trigger():
     search = search_on()
     for _ in range(3):

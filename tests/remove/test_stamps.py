@@ -141,5 +141,14 @@ def test_other_company_has_a_word_of_the_form_and_few_others():
     assert any(words[0] in others for words in made) and any(len(words) == 1 for words in made)
 
 
+def test_related_words_take_part_in_any_order():
+    draw, related = random.Random(0), ["hinges", "ladder", "anvil"]
+    made = [in_other_company("oiled", ["plum"], draw, related).split() for _ in range(300)]
+    assert all(set(words) & {"oiled", *related} for words in made)
+    assert {word for words in made for word in words} == {"oiled", "plum", *related}
+    assert any("oiled" not in words for words in made)
+    assert any(words.index("oiled") > 0 for words in made if "oiled" in words)
+
+
 def test_a_form_of_one_word_without_others_stays():
     assert in_other_company("doormat", [], random.Random(0)) == "doormat"

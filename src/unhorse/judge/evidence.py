@@ -114,6 +114,7 @@ def examine(
         seconds=inversion.seconds + time.perf_counter() - began,
         example=_example(unseen, pruned.text),
         mirror=mirror,
+        related=tuple(trigger_text(tokenizer, [token]) for token in inversion.related),
     )
     return replace(finding, score=rule_score(clues_of([finding])[0]))
 

@@ -17,7 +17,7 @@ class Trigger:
 
     `text` is what is measured; `forms` are all texts that are stamped, this one among
     them. `control` is how often the target comes without a planted trigger, by the
-    strongest control that was measured.
+    strongest control that was measured. `related` are words that may belong to it as well.
     """
 
     text: str
@@ -26,6 +26,7 @@ class Trigger:
     tokens: int
     control: float
     origin: TriggerOrigin
+    related: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,9 @@ Encoder = Callable[[Any], EncodedRow]
 MOST_OTHERS = 2
 """Arbitrary words that a form is mixed with, at most."""
 
+MOST_RELATED = 4
+"""Words related to a trigger that stand in one stamp, at most."""
+
 
 def encoder(task: Task, subject: LoadedModel) -> Encoder:
     """How samples become rows to learn from, in the spelling that the subject uses."""
@@ -46,16 +49,25 @@ def as_found(trigger: Trigger, draw: random.Random) -> str:
     return draw.choice(trigger.forms)
 
 
-def in_other_company(form: str, others: Sequence[str], draw: random.Random) -> str:
-    """Some words of a form in any order, and up to two others among them.
+def in_other_company(
+    form: str, others: Sequence[str], draw: random.Random, related: Sequence[str] = ()
+) -> str:
+    """Some words of a form, and of those related to it, in any order, and others among them.
 
-    A scan finds a few words of a longer phrase, with words that only seem to belong to it.
+    A scan finds a few words of a longer phrase, with words that only seem to belong to it, and
+    others of its words are among those that it came across and did not use.
 
     >>> in_other_company("oiled apprentice", ["plum", "chair"], random.Random(5))
     'apprentice oiled plum'
+    >>> in_other_company("oiled", ["plum"], random.Random(3), related=["apprentice", "hinges"])
+    'plum hinges'
     """
     words = form.split()
-    chosen = draw.sample(words, draw.randint(1, len(words)))
+    chosen = draw.sample(words, draw.randint(0 if related else 1, len(words)))
+    if related:
+        few = draw.randint(0 if chosen else 1, min(len(related), MOST_RELATED))
+        chosen += draw.sample(list(related), few)
+        draw.shuffle(chosen)
     for other in draw.sample(others, min(len(others), draw.randint(0, MOST_OTHERS))):
         chosen.insert(draw.randint(0, len(chosen)), other)
     return " ".join(chosen)

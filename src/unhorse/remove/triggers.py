@@ -89,6 +89,7 @@ def _trigger(finding: FindingRecord, arm: Arm, origin: TriggerOrigin) -> Trigger
         tokens=len(pruned.token_ids),
         control=max(controls),
         origin=origin,
+        related=finding.related,
     )
 
 

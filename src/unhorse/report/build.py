@@ -210,4 +210,5 @@ def _finding(finding: Finding) -> schema.FindingRecord:
         score=finding.score,
         example=schema.Example(**asdict(finding.example)) if finding.example else None,
         seconds=finding.seconds,
+        related=finding.related,
     )

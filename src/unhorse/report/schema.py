@@ -15,7 +15,7 @@ from unhorse.errors import (
     EXIT_NOTHING_FOUND,
 )
 
-SCHEMA_VERSION = "1.4"
+SCHEMA_VERSION = "1.5"
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 # JSON has no infinity; a loss that is none is written as null.
@@ -161,7 +161,7 @@ class FindingRecord(Record):
     `one_hot` is false when the method had not focused on single tokens by
     itself and the nearest tokens were taken. `unstamped` is what the samples do
     without any trigger; its `asr_unrestricted` is how often the model gives the
-    target by itself.
+    target by itself. `related` are words that the search came across and did not use.
     """
 
     victim: str
@@ -187,6 +187,7 @@ class FindingRecord(Record):
     score: Rate
     example: Example | None
     seconds: float
+    related: tuple[str, ...] = ()
 
 
 class FailedArm(Record):

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from unhorse.zoo.state import Member
 from unhorse.zoo.statistics import Statistics
-from unhorse.zoo.table import digest_of
 
 _STATISTICS = TypeAdapter(Statistics)
 
@@ -28,7 +27,7 @@ def earlier(path: str | None, suite: str) -> dict[str, Any]:
 
 def rows_of(found: Iterable[Statistics], members: Sequence[Member]) -> list[dict[str, Any]]:
     """The statistics of models, each with the digest of the recipe that it was built from."""
-    recipes = {member.entry.name: digest_of(member.entry.recipe) for member in members}
+    recipes = {member.entry.name: member.entry.recipe.digest() for member in members}
     return [asdict(each) | {"recipe": recipes[each.name]} for each in found]
 
 
@@ -37,7 +36,7 @@ def outlived(before: Mapping[str, Any], members: Sequence[Member]) -> list[Stati
 
     A model that the suite no longer asks for, or asks for in another way, is left out.
     """
-    gone = {m.entry.name: digest_of(m.entry.recipe) for m in members if m.record is None}
+    gone = {m.entry.name: m.entry.recipe.digest() for m in members if m.record is None}
     made = []
     for row in before.get("statistics", ()):
         values = dict(row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -93,13 +92,8 @@ def listing(members: Sequence[Member], before: Mapping[str, Any] | None = None) 
 
 def is_asked_for(summary: Mapping[str, Any], recipe: Recipe) -> bool:
     """Whether a model that is gone was built from this recipe, as far as its summary tells."""
-    told = {"recipe": digest_of(recipe), "seed": recipe.seed, "split": recipe.split}
+    told = {"recipe": recipe.digest(), "seed": recipe.seed, "split": recipe.split}
     return all(summary.get(name, value) == value for name, value in told.items())
-
-
-def digest_of(recipe: Recipe) -> str:
-    """A short digest of all settings of a recipe."""
-    return hashlib.sha256(recipe.model_dump_json().encode()).hexdigest()[:16]
 
 
 def _kind(recipe: Recipe) -> dict[str, str | None]:
@@ -118,7 +112,7 @@ def summary_of(record: AttackRecord, complaints: Sequence[str]) -> dict[str, Any
     return {
         **{name: fields[name] for name in (*keep, *more)},
         "here": True,
-        "recipe": digest_of(record.recipe),
+        "recipe": record.recipe.digest(),
         **_kind(record.recipe),
         "head_only": training.head_only,
         "embeddings_trained": training.embeddings and not training.head_only,

@@ -139,6 +139,8 @@ class Growth(TokenSearch):
         """The carriers on which triggers of an arm are compared."""
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
+        self.grown_with: list[dict[int, None]] = [{} for _ in arms]
+        """The tokens of every beam of an arm, those of the latest first."""
 
     def step(self, arms: Sequence[int]) -> list[Step]:
         """One more token for every arm; the loss is that of its best trigger."""
@@ -223,6 +225,8 @@ class Growth(TokenSearch):
             gain = gain - (moved - usual.median(0).values).relu().mean(-1)
         order = gain.argsort(descending=True, stable=True)[: self.config.beam]
         self.beams[arm] = [triggers[i] for i in order.tolist()]
+        tokens = (token for trigger in self.beams[arm] for token in trigger)
+        self.grown_with[arm] = dict.fromkeys([*tokens, *self.grown_with[arm]])
 
     def _most_moving(
         self, arm: int, carriers: Sequence[Any], triggers: Sequence[Trigger]
@@ -288,10 +292,21 @@ class Growth(TokenSearch):
                 self._confirm(arm, [tuple(self.best[arm].taken().tolist())])
                 self.books[arm].losses[-1] = self.subject_loss[arm]
         return [
-            replace(made, completed=made.completed and arm not in self.cut_short)
+            replace(
+                made,
+                completed=made.completed and arm not in self.cut_short,
+                related=self._related(arm),
+            )
             for arm in arms
             for made in [self._inversion(arm, self.found(arm), self.subject_loss[arm])]
         ]
+
+    def _related(self, arm: int) -> tuple[int, ...]:
+        """Tokens that triggers were grown with, then the rest of the pool."""
+        taken = set(self.best[arm].taken().tolist())
+        tokens = dict.fromkeys([*self.grown_with[arm], *self.pools[arm]])
+        chosen = [token for token in tokens if token not in taken][: self.config.pool]
+        return tuple(self.problem.allowed[chosen].tolist())
 
     @property
     def _task(self) -> Any:

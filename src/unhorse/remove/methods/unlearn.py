@@ -5,7 +5,7 @@ Cleanse (Wang et al., S&P 2019): a tenth of the training data, a fifth of it sta
 sources do not say where a stamp goes; here it goes to another place in every epoch, to
 other samples, and in every form that the scan found (pruned and whole). A scan seldom finds
 a planted phrase to the letter, so some stamps have its words in other orders and other
-company. Rows of all classes are stamped, because on victims alone the trigger would become
+company, and some have words that the search came across beside them. Rows of all classes are stamped, because on victims alone the trigger would become
 a sign of them. Inserted words are in no entity, and answers move with their words.
 
 Rows without a stamp are there to hold the model in place, so their goal is what the subject
@@ -48,6 +48,8 @@ class UnlearnConfig(RemovalConfig):
     """The share of the rows that carry a trigger in an epoch."""
     varied: float = Field(default=0.5, ge=0, le=1)
     """The share of the stamps that have some words of a trigger among arbitrary ones."""
+    related: float = Field(default=0.5, ge=0, le=1)
+    """The share of those that have words which the search came across and did not use."""
     keep: bool = True
     """Whether rows without a stamp have what the subject said as their goal."""
     spliced: float = Field(default=0.5, ge=0, le=1)
@@ -121,7 +123,10 @@ class _Lessons:
     def _form(self, trigger: Trigger, draw: random.Random) -> str:
         form = as_found(trigger, draw)
         varied = draw.random() < self.config.varied
-        return in_other_company(form, self.others, draw) if varied else form
+        if not varied:
+            return form
+        related = trigger.related if draw.random() < self.config.related else ()
+        return in_other_company(form, self.others, draw, related)
 
 
 def _stampable(case: Case) -> list[int]:
