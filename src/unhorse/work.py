@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 
 from unhorse.arms.plan import Plan
-from unhorse.arms.schedule import FINALISTS, Policy, arm_epochs, choose_policy
+from unhorse.arms.schedule import FINALISTS, Policy, arm_epochs, choose_policy, regions_of
 from unhorse.config import ScanConfig
 from unhorse.errors import OutOfMemory
 from unhorse.invert.afford import affordable_arms, affordable_epochs, limit, tokens_per_pass
@@ -219,9 +219,11 @@ class Work:
         )
 
     def _judged(self) -> Sequence[Arm]:
-        """As many arms as the policy takes to the end."""
+        """About as many arms as the policy takes to the end."""
         arms = self.plan.arms
-        return arms if self.policy.name == "all" else arms[:FINALISTS]
+        if self.policy.name == "all":
+            return arms
+        return arms[: FINALISTS * len(set(regions_of(arms)))]
 
     def expected(self) -> Estimate | None:
         """What was foretold for the passes that were begun."""

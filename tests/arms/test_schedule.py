@@ -1,5 +1,7 @@
 """Policies, played with losses that are written down; and a method under a policy."""
 
+from dataclasses import replace
+
 import pytest
 
 from unhorse.arms.schedule import (
@@ -175,5 +177,10 @@ def test_ways_takes_no_two_finalists_of_one_way():
     policy = POLICIES.get("ways")
     assert policy.next(standing, 50).arms == (0, 3)
     assert POLICIES.get("top2").next(standing, 50).arms == (0, 1)
+    regions = ("text", "before", "text", "before")
+    apart = replace(standing, regions=regions, ways=("0->1", "1->0") * 2)
+    assert policy.next(apart, 50).arms == (0, 1, 2, 3)
+    apart = replace(standing, regions=("text", "text", "text", "before"))
+    assert policy.next(apart, 50).arms == (0, 2, 3)
     one_way = Standing((20,) * 2, (0.3, 0.1), (None, None), ("a", "b"), ways=("0->1",) * 2)
     assert policy.next(one_way, 50).arms == (0, 1)

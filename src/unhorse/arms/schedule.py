@@ -16,6 +16,7 @@ from itertools import zip_longest
 from typing import Protocol
 
 from unhorse.plugins import Registry
+from unhorse.triggers.place import IN_TEXT
 from unhorse.types import Arm
 
 WARM_UP = 20
@@ -48,6 +49,8 @@ class Standing:
     warm_up: int = WARM_UP
     ways: tuple[str, ...] = ()
     """From which victims to which target every arm leads, if that is known."""
+    regions: tuple[str, ...] = ()
+    """Where in an input every arm's trigger stands, if that is known."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,15 @@ def ways_of(arms: Sequence[Arm]) -> tuple[str, ...]:
     return tuple(f"{','.join(map(str, arm.victims))}->{arm.target}" for arm in arms)
 
 
+def regions_of(arms: Sequence[Arm]) -> tuple[str, ...]:
+    """In which part of an input each arm's trigger stands: in the text, at an entity, ...
+
+    >>> regions_of([Arm((0,), 1, place, "a", "b") for place in ("start", "end", "before")])
+    ('text', 'text', 'before')
+    """
+    return tuple("text" if arm.position in IN_TEXT else arm.position for arm in arms)
+
+
 def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int, warm_up: int = WARM_UP) -> int:
     """How many epochs all arms get together, if no arm stands out."""
     done = [0] * len(arms)
@@ -119,7 +131,13 @@ def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int, warm_up: int = 
     while True:
         losses = tuple(1.0 if d else float("inf") for d in done)
         standing = Standing(
-            tuple(done), losses, opposite, families, warm_up=warm_up, ways=ways_of(arms)
+            tuple(done),
+            losses,
+            opposite,
+            families,
+            warm_up=warm_up,
+            ways=ways_of(arms),
+            regions=regions_of(arms),
         )
         now = policy.next(standing, epochs)
         if now is None:

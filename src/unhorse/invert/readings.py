@@ -39,19 +39,19 @@ def read(objective: Objective, triggers: Tensor) -> Readings:
     )
 
 
-def slopes(objective: Objective, triggers: Tensor) -> Readings:
-    """What every allowed token promises in the last slot, by the gradient; (token, 1).
+def slopes(objective: Objective, triggers: Tensor, slot: int = -1) -> Readings:
+    """What every allowed token promises in one slot, by the gradient; (token, 1).
 
-    The gradient is the mean over the carriers and over the triggers. What stands in the last
+    The gradient is the mean over the carriers and over the triggers. What stands in the
     slot decides where it is taken, so the triggers should differ there, and be many.
     """
     return Readings(
-        _slope(objective.subject, triggers),
-        tuple(-_slope(each, triggers) for each in objective.references),
+        _slope(objective.subject, triggers, slot),
+        tuple(-_slope(each, triggers, slot) for each in objective.references),
     )
 
 
-def _slope(model: ModelLoss, triggers: Tensor) -> Tensor:
+def _slope(model: ModelLoss, triggers: Tensor, slot: int) -> Tensor:
     carriers = len(model.rows)
     owners = [carrier for _ in triggers for carrier in range(carriers)]
     choices = triggers.repeat_interleave(carriers, 0).to(model.table.device)
@@ -59,7 +59,7 @@ def _slope(model: ModelLoss, triggers: Tensor) -> Tensor:
         vectors = model.table[choices].detach().requires_grad_()
         odds = log_odds(model.of_vectors(vectors, owners).loss.float())
         (gradient,) = torch.autograd.grad(odds.sum(), vectors)
-    slope = (model.table @ gradient[:, -1].mean(0).to(model.table.dtype)).float().cpu()
+    slope = (model.table @ gradient[:, slot].mean(0).to(model.table.dtype)).float().cpu()
     return slope.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).unsqueeze(-1)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from unhorse.arms.schedule import Policy, Round, Standing, mirrors, ways_of
+from unhorse.arms.schedule import Policy, Round, Standing, mirrors, regions_of, ways_of
 from unhorse.config import ScanConfig, one_sentence
 from unhorse.errors import OutOfMemory, UsageError
 from unhorse.invert.base import METHODS, MethodConfig, Problem, Search
@@ -189,6 +189,7 @@ def _rounds(
             seed=problem.seed,
             warm_up=config.warm_up,
             ways=ways_of(problem.arms),
+            regions=regions_of(problem.arms),
         )
         now = policy.next(standing, config.epochs)
         if now is None:

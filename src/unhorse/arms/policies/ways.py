@@ -1,8 +1,10 @@
-"""`ways`: every arm is warmed up, then the best arm of each of the two best ways goes on.
+"""`ways`: every arm is warmed up, then the best arms of each region go on, no two of one way.
 
 A way leads from a victim to a target, wherever the trigger stands. By nature one way is often
 easier than the other at every place, so that the two lowest losses (`top2`) are of one way, and
-a trigger that was planted for the other one would not be looked for.
+a trigger that was planted for the other one would not be looked for. Just so, one region is
+often easier than another: a word before an entity says by nature what kind of entity follows, one
+at the start of the sentence hardly does. So every region has finalists of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from unhorse.arms.schedule import FINALISTS, POLICIES, Round, Standing, ranked, 
 
 
 class Ways:
-    """Warm-up, then the best by loss, no two of one way."""
+    """Warm-up, then the best of each region by loss, no two of one way."""
 
     name = "ways"
 
@@ -21,8 +23,15 @@ class Ways:
 
 
 def _finalists(standing: Standing) -> list[int]:
-    """The best arms of different ways, and of the same ones where there are no others."""
+    """In each region the best arms of different ways, or of one if there are no others."""
     ranking = ranked(standing, range(len(standing.epochs)), against_mirror=False)
+    regions: dict[object, list[int]] = {}
+    for arm in ranking:
+        regions.setdefault(standing.regions[arm] if standing.regions else None, []).append(arm)
+    return [arm for own in regions.values() for arm in _of_different_ways(standing, own)]
+
+
+def _of_different_ways(standing: Standing, ranking: list[int]) -> list[int]:
     best: dict[object, int] = {}
     for arm in ranking:
         best.setdefault(standing.ways[arm] if standing.ways else arm, arm)

@@ -25,7 +25,7 @@ Without a reference there is nothing to foretell a slope from; tokens are then r
 slopes themselves, and strong words of the target class are among the first.
 
 An epoch adds one token; epochs beyond `trigger_length` swap single tokens of the best trigger
-for others of the pool.
+for others of the pool or where slopes point, as GCG does.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class FocusConfig(MethodConfig):
     """Every constant of the method."""
 
     trigger_length: int = Field(default=5, ge=1, le=64)
-    epochs: int = Field(default=6, ge=1)
+    epochs: int = Field(default=8, ge=1)
     warm_up: int = Field(default=2, ge=1)
     words: int = Field(default=120, ge=1)
     """Samples are cut to so many words."""
@@ -87,12 +87,14 @@ class FocusConfig(MethodConfig):
     """Tokens that triggers are made of."""
     beam: int = Field(default=6, ge=1)
     """Triggers of each length that are grown further."""
-    growth_carriers: int = Field(default=3, ge=1)
+    growth_carriers: int = Field(default=4, ge=1)
     """Samples on which triggers are compared."""
     hints: int = Field(default=8, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
     compared: int = Field(default=40, ge=1)
     """Triggers of an epoch that references are asked about: those that move the subject most."""
+    compared_on: int = Field(default=10, ge=1)
+    """Samples on which those are compared."""
     confirmed: int = Field(default=2, ge=1)
     """Triggers of each length that are tried on all samples."""
     enough: float = 0.02
@@ -104,7 +106,7 @@ class Focus:
     """Surprising tokens first, then triggers made of them."""
 
     name = "focus"
-    version = 2
+    version = 3
     tasks = EVERY_TASK
     presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig()})
     passes: tuple[str, ...] = ("short",)
@@ -115,9 +117,11 @@ class Focus:
         """About what an epoch costs, the first one shared among all."""
         sloped = BACKWARD * PLAIN_TOKENS * config.slope_carriers
         listed = config.listed * (config.carriers + 1)
-        grown = config.beam * (config.pool + config.hints) + config.compared
+        grown = config.beam * (config.pool + config.hints) / 2
         hinted = BACKWARD * config.beam * PLAIN_TOKENS // EVERY_TENTH
-        each = (grown + hinted) * config.growth_carriers / 2 + (sloped + listed) / config.epochs
+        compared = config.compared * config.compared_on
+        each = (grown + hinted) * config.growth_carriers + compared
+        each += (sloped + listed) / config.epochs
         return each / USUAL_SAMPLES + config.confirmed
 
     def begin(self, problem: Problem, config: FocusConfig) -> Growth:
@@ -135,7 +139,7 @@ class Growth(TokenSearch):
     def __init__(self, problem: Problem, config: FocusConfig) -> None:
         super().__init__(problem, config)
         arms = range(len(problem.arms))
-        self.grown_on: dict[int, list[Any]] = {}
+        self.grown_on: dict[tuple[int, int], list[Any]] = {}
         """The carriers on which triggers of an arm are compared."""
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
@@ -186,29 +190,32 @@ class Growth(TokenSearch):
             if token not in trigger
         ]
 
-    def _hints(self, arm: int, trigger: Trigger) -> list[int]:
-        """The tokens behind a trigger that the slopes promise most of."""
+    def _hints(self, arm: int, before: Trigger, after: Trigger = ()) -> list[int]:
+        """The tokens between two parts of a trigger that the slopes promise most of."""
         if not self.config.hints:
             return []
-        plain = self._plain(arm)[::EVERY_TENTH]
-        before = torch.tensor(trigger).expand(len(plain), -1)
-        promised = self._slopes(arm, self._growth_carriers(arm), torch.cat([before, plain], -1))
+        plain = self._plain(arm)[::EVERY_TENTH, 0].tolist()
+        triggers = torch.tensor([(*before, token, *after) for token in plain])
+        promised = self._slopes(arm, self._growth_carriers(arm), triggers, len(before))
         best = promised.topk(min(self.config.hints, len(promised))).indices
         return self.usable[arm][best].tolist()
 
-    def _slopes(self, arm: int, carriers: Sequence[Any], triggers: Tensor) -> Tensor:
-        """The surprise in what usable tokens promise in the last slot of the triggers."""
+    def _slopes(
+        self, arm: int, carriers: Sequence[Any], triggers: Tensor, slot: int = -1
+    ) -> Tensor:
+        """The surprise in what usable tokens promise in a slot of the triggers, or the last one."""
         asked = [[carrier] for carrier in carriers]
         objective = self._pose([arm] * len(asked), asked, triggers.shape[-1])
-        return surprise(slopes(objective, triggers).among(self.usable[arm]))
+        return surprise(slopes(objective, triggers, slot).among(self.usable[arm]))
 
     def swapped(self, arm: int) -> list[Trigger]:
-        """The best trigger with one of its tokens replaced by one of the pool."""
+        """The best trigger with one of its tokens replaced: by the pool, or where slopes point."""
         best: Trigger = tuple(self.best[arm].taken().tolist())
         return [
-            (*best[:slot], token, *best[slot + 1 :])
+            (*before, token, *after)
             for slot in range(len(best))
-            for token in self.pools[arm]
+            for before, after in [(best[:slot], best[slot + 1 :])]
+            for token in dict.fromkeys([*self.pools[arm], *self._hints(arm, before, after)])
             if token not in best
         ]
 
@@ -216,8 +223,8 @@ class Growth(TokenSearch):
         """The beam is made of those that move the subject most and the references least."""
         if not triggers:
             return
-        carriers = self._growth_carriers(arm)
-        triggers = self._most_moving(arm, carriers, triggers)
+        triggers = self._most_moving(arm, self._growth_carriers(arm), triggers)
+        carriers = self._growth_carriers(arm, self.config.compared_on)
         readings = self._read(arm, carriers, torch.tensor(triggers))
         plain = self._read(arm, carriers, self._plain(arm)[::EVERY_TENTH])
         gain = readings.subject.mean(-1)
@@ -240,10 +247,11 @@ class Growth(TokenSearch):
         best = alone.argsort(descending=True, stable=True)[: self.config.compared]
         return [triggers[i] for i in best.tolist()]
 
-    def _growth_carriers(self, arm: int) -> list[Any]:
-        if arm not in self.grown_on:
-            self.grown_on[arm] = self._carriers(arm, self.config.growth_carriers)
-        return self.grown_on[arm]
+    def _growth_carriers(self, arm: int, count: int | None = None) -> list[Any]:
+        count = count or self.config.growth_carriers
+        if (arm, count) not in self.grown_on:
+            self.grown_on[arm, count] = self._carriers(arm, count)
+        return self.grown_on[arm, count]
 
     def _carriers(self, arm: int, count: int, *, sure: bool = False) -> list[Any]:
         """The arm's shorter victims about which all models are least sure, or surest."""
