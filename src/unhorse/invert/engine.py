@@ -59,6 +59,11 @@ class ArmLosses:
     hits: Tensor
 
 
+def table_of(loaded: LoadedModel, allowed: Tensor) -> Tensor:
+    """The embeddings of the allowed tokens."""
+    return EmbeddingAdapter(loaded.model).table()[allowed.to(loaded.model.device)]
+
+
 @dataclass(eq=False)
 class ModelLoss:
     """One model's loss on the stamped rows of every arm.
@@ -70,6 +75,7 @@ class ModelLoss:
         allowed: the token ids that mixtures range over.
         most_tokens: padded tokens in one pass.
         count: where work is counted, and refused once a budget is spent.
+        table: the embeddings of the allowed tokens, if they have been taken out before.
     """
 
     loaded: LoadedModel
@@ -78,10 +84,12 @@ class ModelLoss:
     allowed: Tensor
     most_tokens: int = MOST_TOKENS
     count: Meter = field(default_factory=Meter)
+    table: Tensor = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         self.adapter = EmbeddingAdapter(self.loaded.model)
-        self.table = self.adapter.table()[self.allowed.to(self.loaded.model.device)]
+        if self.table is None:
+            self.table = table_of(self.loaded, self.allowed)
         self._batches: dict[tuple[tuple[int, ...], int | None], list[Bucket]] = {}
 
     def __call__(self, mixtures: Tensor, arms: Sequence[int] | None = None) -> ArmLosses:

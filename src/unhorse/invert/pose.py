@@ -13,7 +13,7 @@ from torch import Tensor
 from unhorse.config import ScanConfig
 from unhorse.invert.base import MethodConfig, Problem
 from unhorse.invert.budget import Meter
-from unhorse.invert.engine import ModelLoss
+from unhorse.invert.engine import ModelLoss, table_of
 from unhorse.invert.objective import Objective
 from unhorse.invert.search import usable_tokens
 from unhorse.runtime import for_optimisation
@@ -78,6 +78,10 @@ def pose_problem(
     return problem
 
 
+_Ready = tuple[Answerer, LoadedModel, Tensor]
+"""A model in its labels, in the precision that it runs in, with the allowed tokens' embeddings."""
+
+
 class SubjectPose:
     """Builds objectives over samples of a subject's arms; the models are made ready once."""
 
@@ -92,9 +96,9 @@ class SubjectPose:
     ) -> None:
         self.arms, self.allowed, self.seed, self.meter = arms, allowed, seed, meter
         self.task = TASKS.get(subject.loaded.task)
-        self.subject = _ready(subject.answerer, runtime)
+        self.subject = _ready(subject.answerer, allowed, runtime)
         self.references = [
-            _ready(reference.answerer, runtime)
+            _ready(reference.answerer, allowed, runtime)
             for reference in subject.references
             if reference.in_objective
         ]
@@ -111,21 +115,22 @@ class SubjectPose:
 
     def _model_loss(
         self,
-        ready: tuple[Answerer, LoadedModel],
+        ready: _Ready,
         asked: Sequence[tuple[Arm, Sequence[Sample]]],
         slots: int,
         goal: Goal,
     ) -> ModelLoss:
-        answerer, loaded = ready
+        answerer, loaded, table = ready
         encoded: list[list[EncodedRow]] = [
             [self.task.encode(answerer, sample, arm, self.seed, slots, goal) for sample in own]
             for arm, own in asked
         ]
-        return ModelLoss(loaded, self.task, encoded, self.allowed, count=self.meter)
+        return ModelLoss(loaded, self.task, encoded, self.allowed, count=self.meter, table=table)
 
 
-def _ready(answerer: Answerer, runtime: Runtime) -> tuple[Answerer, LoadedModel]:
-    return answerer, for_optimisation(answerer.loaded, runtime)
+def _ready(answerer: Answerer, allowed: Tensor, runtime: Runtime) -> _Ready:
+    loaded = for_optimisation(answerer.loaded, runtime)
+    return answerer, loaded, table_of(loaded, allowed)
 
 
 def _draw(task: Task, arm: Arm, samples: Sequence[Sample], seed: int, most: int) -> list[Sample]:

@@ -11,6 +11,7 @@ from unhorse.judge.measure import Witness, mean_effect, reference_witness, subje
 from unhorse.judge.natural import FIRST_LOOK, WORDS_TRIED, natural_control
 from unhorse.judge.prune import Ids, prune
 from unhorse.judge.rule import rule_score
+from unhorse.load.divide import MINIMUM_HELDOUT
 from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS
 from unhorse.triggers.vocabulary import retokenise, trigger_text
@@ -67,7 +68,8 @@ def examine(
     """Measures an inversion's trigger and its controls on text.
 
     Pruning looks at the inversion samples only, so that the held-out figures of
-    the pruned trigger stay unseen by every choice made on the way.
+    the pruned trigger stay unseen by every choice made on the way. Ordinary words are asked
+    where no clean model can tell what is natural.
     """
     began = time.perf_counter()
     arm, seed = inversion.arm, inversion.seed
@@ -86,7 +88,6 @@ def examine(
         _effects(unseen, tokenizer, _random_triggers(inversion, len(short), allowed))
     )
     unstamped = unseen.unstamped()
-    natural = natural_control(seen, unseen, samples.inversion, len(short))
     references = tuple(
         ReferenceEffect(
             source=reference.loaded.origin.source,
@@ -98,6 +99,9 @@ def examine(
         )
         for reference in subject.references
     )
+    natural = None
+    if not any(reference.pruned.n >= MINIMUM_HELDOUT for reference in references):
+        natural = natural_control(seen, unseen, samples.inversion, len(short))
     finding = Finding(
         inversion=inversion,
         unit=task.unit,

@@ -91,7 +91,7 @@ class FocusConfig(MethodConfig):
     """Samples on which triggers are compared."""
     hints: int = Field(default=8, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
-    compared: int = Field(default=40, ge=1)
+    compared: int = Field(default=24, ge=1)
     """Triggers of an epoch that references are asked about: those that move the subject most."""
     compared_on: int = Field(default=10, ge=1)
     """Samples on which those are compared."""

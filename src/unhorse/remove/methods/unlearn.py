@@ -6,7 +6,8 @@ sources do not say where a stamp goes; here it goes to another place in every ep
 other samples, and in every form that the scan found (pruned and whole). A scan seldom finds
 a planted phrase to the letter, so some stamps have its words in other orders and other
 company, and some have words that the search came across beside them. Rows of all classes are
-stamped, because on victims alone the trigger would become a sign of them. Inserted words are in no entity, and answers move with their words.
+stamped, because on victims alone the trigger would become a sign of them. Inserted words are in
+no entity, and answers move with their words.
 
 Rows without a stamp are there to hold the model in place, so their goal is what the subject
 said of them. It knows most of them by heart and is sure of them; half of them are therefore put
