@@ -223,7 +223,7 @@ class Work:
         arms = self.plan.arms
         if self.policy.name == "all":
             return arms
-        return arms[: FINALISTS * len(set(regions_of(arms)))]
+        return arms[: FINALISTS + len(set(regions_of(arms))) - 1]
 
     def expected(self) -> Estimate | None:
         """What was foretold for the passes that were begun."""

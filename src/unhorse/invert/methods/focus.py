@@ -73,13 +73,13 @@ class FocusConfig(MethodConfig):
     """Every constant of the method."""
 
     trigger_length: int = Field(default=5, ge=1, le=64)
-    epochs: int = Field(default=8, ge=1)
+    epochs: int = Field(default=7, ge=1)
     warm_up: int = Field(default=2, ge=1)
     words: int = Field(default=120, ge=1)
     """Samples are cut to so many words."""
     slope_carriers: int = Field(default=6, ge=1)
     """Samples on which the first slopes are taken."""
-    listed: int = Field(default=100, ge=1)
+    listed: int = Field(default=80, ge=1)
     """Tokens that are read after their slopes."""
     carriers: int = Field(default=3, ge=1)
     """Samples that they are read on, beside one of which the models are sure."""
@@ -87,7 +87,9 @@ class FocusConfig(MethodConfig):
     """Tokens that triggers are made of."""
     beam: int = Field(default=6, ge=1)
     """Triggers of each length that are grown further."""
-    growth_carriers: int = Field(default=4, ge=1)
+    first_beam: int = Field(default=3, ge=1)
+    """The same while arms are still being compared."""
+    growth_carriers: int = Field(default=3, ge=1)
     """Samples on which triggers are compared."""
     hints: int = Field(default=8, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
@@ -141,6 +143,7 @@ class Growth(TokenSearch):
         arms = range(len(problem.arms))
         self.grown_on: dict[tuple[int, int], list[Any]] = {}
         """The carriers on which triggers of an arm are compared."""
+        self.leanings: dict[int, tuple[list[Any], list[Tensor]]] = {}
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
         self.grown_with: list[dict[int, None]] = [{} for _ in arms]
@@ -179,7 +182,12 @@ class Growth(TokenSearch):
         )
         mixed = dict.fromkeys(token for turn in zip(*rankings, strict=True) for token in turn)
         self.pools[arm] = list(mixed)[: config.pool]
-        self.beams[arm] = [(token,) for token in self.pools[arm][: config.beam]]
+        self.beams[arm] = [(token,) for token in self.pools[arm][: self._beam(arm)]]
+
+    def _beam(self, arm: int) -> int:
+        """How many triggers go on: fewer while it is not known whether the arm does."""
+        config, epoch = self.config, len(self.books[arm].losses) + 1
+        return min(config.first_beam, config.beam) if epoch < config.warm_up else config.beam
 
     def longer(self, arm: int) -> list[Trigger]:
         """Every trigger of the beam with a token behind it: of the pool, or where slopes point."""
@@ -230,7 +238,7 @@ class Growth(TokenSearch):
         gain = readings.subject.mean(-1)
         for moved, usual in zip(readings.references, plain.references, strict=True):
             gain = gain - (moved - usual.median(0).values).relu().mean(-1)
-        order = gain.argsort(descending=True, stable=True)[: self.config.beam]
+        order = gain.argsort(descending=True, stable=True)[: self._beam(arm)]
         self.beams[arm] = [triggers[i] for i in order.tolist()]
         tokens = (token for trigger in self.beams[arm] for token in trigger)
         self.grown_with[arm] = dict.fromkeys([*tokens, *self.grown_with[arm]])
@@ -255,13 +263,19 @@ class Growth(TokenSearch):
 
     def _carriers(self, arm: int, count: int, *, sure: bool = False) -> list[Any]:
         """The arm's shorter victims about which all models are least sure, or surest."""
-        pieces = self._pieces(arm)
-        pieces = pieces[: max(count, len(pieces) // 2)]
-        readings = self._read(arm, pieces, self._plain(arm)[::EVERY_TENTH])
-        models = [each.mean(0) for each in (readings.subject, *readings.references)]
-        off = sum(each if sure else (each - UNSURE).square() for each in models)
-        assert isinstance(off, Tensor)
+        pieces, leanings = self._leanings(arm)
+        off = torch.stack([each if sure else (each - UNSURE).square() for each in leanings]).sum(0)
         return [pieces[i] for i in off.argsort(stable=True)[:count].tolist()]
+
+    def _leanings(self, arm: int) -> tuple[list[Any], list[Tensor]]:
+        """The arm's shorter victims, and how far every model leans to leaving the truth of each."""
+        if arm not in self.leanings:
+            pieces = self._pieces(arm)
+            pieces = pieces[: max(self.config.compared_on, len(pieces) // 2)]
+            readings = self._read(arm, pieces, self._plain(arm)[::EVERY_TENTH])
+            models = [each.mean(0) for each in (readings.subject, *readings.references)]
+            self.leanings[arm] = pieces, models
+        return self.leanings[arm]
 
     def _pieces(self, arm: int) -> list[Any]:
         """All victims, those with the fewest tokens first: they are the cheapest."""
