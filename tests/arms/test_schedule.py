@@ -178,8 +178,8 @@ def test_ways_takes_no_two_finalists_of_one_way():
     assert policy.next(standing, 50).arms == (0, 3)
     assert POLICIES.get("top2").next(standing, 50).arms == (0, 1)
     regions = ("text", "before", "text", "before")
-    # The best of each region (0 and 1), and the better of those of another way (3).
-    assert policy.next(replace(standing, regions=regions), 50).arms == (0, 1, 3)
+    # Both ways of the text, and the best before an entity.
+    assert policy.next(replace(standing, regions=regions), 50).arms == (0, 1, 2)
     apart = replace(standing, regions=("text", "text", "text", "before"))
     assert policy.next(apart, 50).arms == (0, 2, 3)
     one_way = Standing((20,) * 2, (0.3, 0.1), (None, None), ("a", "b"), ways=("0->1",) * 2)

@@ -30,6 +30,9 @@ FEW = 4
 
 AUTO = "auto"
 
+TEXT = "text"
+"""The region of all places in running text."""
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -120,7 +123,7 @@ def regions_of(arms: Sequence[Arm]) -> tuple[str, ...]:
     >>> regions_of([Arm((0,), 1, place, "a", "b") for place in ("start", "end", "before")])
     ('text', 'text', 'before')
     """
-    return tuple("text" if arm.position in IN_TEXT else arm.position for arm in arms)
+    return tuple(TEXT if arm.position in IN_TEXT else arm.position for arm in arms)
 
 
 def arm_epochs(policy: Policy, arms: Sequence[Arm], epochs: int, warm_up: int = WARM_UP) -> int:
