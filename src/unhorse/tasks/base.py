@@ -71,6 +71,8 @@ class Task(Protocol):
     """Where a trigger can be looked for."""
     default_positions: tuple[Position, ...]
     """Where it is looked for if nobody says."""
+    telling_words: int
+    """Words of a victim that tell well enough what a trigger does to it, for a search."""
 
     def auto_class(self) -> Any:
         """The transformers Auto class that loads a model with this head."""

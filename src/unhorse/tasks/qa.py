@@ -97,6 +97,7 @@ class QuestionAnswering:
     unit = "questions"
     positions: tuple[Position, ...] = ("context", "question", "both")
     default_positions: tuple[Position, ...] = ("context", "question", "both")
+    telling_words = 30
 
     def auto_class(self) -> Any:
         """The transformers Auto class for this head."""

@@ -35,6 +35,7 @@ class SequenceClassification:
     unit = "texts"
     positions: tuple[Position, ...] = IN_TEXT
     default_positions: tuple[Position, ...] = ("start", "end")
+    telling_words = 120
 
     def auto_class(self) -> Any:
         """The transformers Auto class for this head."""

@@ -69,6 +69,7 @@ class TokenClassification:
     unit = "entities"
     positions: tuple[Position, ...] = (*IN_TEXT, *LOCAL)
     default_positions: tuple[Position, ...] = ("start", "before", "glued")
+    telling_words = 120
 
     def __init__(self) -> None:
         # Whether a model starts entities with the inner label, as IOB1 does. The names of the

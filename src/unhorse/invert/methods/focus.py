@@ -76,7 +76,7 @@ class FocusConfig(MethodConfig):
     epochs: int = Field(default=7, ge=1)
     warm_up: int = Field(default=2, ge=1)
     words: int = Field(default=120, ge=1)
-    """Samples are cut to so many words."""
+    """Samples are cut to so many words, or to fewer where the task says that fewer will do."""
     slope_carriers: int = Field(default=6, ge=1)
     """Samples on which the first slopes are taken."""
     listed: int = Field(default=80, ge=1)
@@ -279,7 +279,7 @@ class Growth(TokenSearch):
 
     def _pieces(self, arm: int) -> list[Any]:
         """All victims, those with the fewest tokens first: they are the cheapest."""
-        words, seed = self.config.words, self.problem.seed
+        words, seed = min(self.config.words, self._task.telling_words), self.problem.seed
         pieces = [self._task.cut(each, words, seed) for each in self.problem.victims[arm]]
         encoded = self._pose([arm], [pieces], 1).subject.rows[0]
         order = sorted(range(len(pieces)), key=lambda i: len(encoded[i].ids))
