@@ -445,6 +445,21 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Turned:
+    """What the same search finds in a clean model, with the subject in the clean model's place.
+
+    `loss` is that of its text on the samples it was sought on or on held-out ones, whichever is
+    higher; `asr` is its success on `n` held-out samples.
+    """
+
+    source: str
+    text: str
+    loss: float
+    asr: float
+    n: int
+
+
+@dataclass(frozen=True)
 class Finding:
     """The evidence for one arm, all of it measured in fp32 on text.
 
@@ -468,6 +483,7 @@ class Finding:
     example: Example | None = None
     mirror: Mirror | None = None
     related: tuple[str, ...] = ()
+    turned: Turned | None = None
 
 
 @dataclass(frozen=True)

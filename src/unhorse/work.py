@@ -22,10 +22,11 @@ from unhorse.invert.estimate import Estimate, estimate
 from unhorse.invert.pose import Pass, pose_problem
 from unhorse.invert.run import compared_with_mirror, invert_arms
 from unhorse.judge.decide import convicts
-from unhorse.judge.evidence import examine, judging_tokens
+from unhorse.judge.evidence import examine, judging_tokens, scored
+from unhorse.judge.turned import turned_about
 from unhorse.progress import Announcement, ScanProgress
 from unhorse.runtime import is_out_of_memory
-from unhorse.types import Arm, ArmCount, Finding, Inversion, Runtime, Subject
+from unhorse.types import Arm, ArmCount, Finding, Inversion, Runtime, Subject, Turned
 
 WORTH_A_PASS = 0.25
 """What must be left of a budget for another pass, as a share of what the last one took."""
@@ -167,10 +168,14 @@ class Work:
         self.interrupted = made.interrupted
         for inversion in self.progress.judging([i for i in made.found if not i.error]):
             usable = problem.usable(self.plan.arms.index(inversion.arm)).tolist()
-            self._judge(inversion, [*made.found, *made.dropped], usable)
+            self._judge(inversion, [*made.found, *made.dropped], usable, now)
 
     def _judge(
-        self, inversion: Inversion, beside: Sequence[Inversion], allowed: Sequence[int]
+        self,
+        inversion: Inversion,
+        beside: Sequence[Inversion],
+        allowed: Sequence[int],
+        now: Pass,
     ) -> None:
         try:
             finding = examine(
@@ -180,12 +185,30 @@ class Work:
                 mirror=compared_with_mirror(inversion, beside),
                 shorten=not self.interrupted,
             )
+            if self._turns():
+                finding = scored(replace(finding, turned=self._turned(finding, now)))
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
             self.unjudged[inversion.arm.key] = "memory ran out while it was judged"
         else:
             self.findings.append(finding)
+
+    def _turns(self) -> bool:
+        """Whether findings are compared with a search in which the models have changed places.
+
+        Not within a budget: that is for what all methods do alike.
+        """
+        wanted = getattr(self.method, "turned_about", False)
+        return bool(wanted) and self.budget is None and not self.interrupted
+
+    def _turned(self, finding: Finding, now: Pass) -> Turned | None:
+        try:
+            return turned_about(self.subject, finding, now, self.config, self.runtime, self.meter)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            return None
 
     def _arm_epochs(self, now: Pass) -> int:
         return arm_epochs(self.policy, self.plan.arms, now.config.epochs, now.config.warm_up)

@@ -60,7 +60,7 @@ def test_the_features_of_a_scan_are_those_of_its_stored_result(scans, which):
     findings, report = scans[which]
     ordered = sorted(findings, key=lambda finding: -finding.score)
     live, kept = clues_of(ordered), stored_clues(stored(report))
-    assert [asdict(c) for c in live] == [close(asdict(c)) for c in kept] and len(live) == 4
+    assert [asdict(c) for c in live] == [close(asdict(c)) for c in kept] and len(live) >= 4
     assert [features_of(c) for c in live] == [close(features_of(c)) for c in kept]
     assert {c.reference is None for c in live} == {which == 0}
 

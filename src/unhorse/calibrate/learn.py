@@ -27,6 +27,8 @@ ALONE = (
 )
 COMPARED = (
     ("deep_beyond_references",),
+    ("deeper_beyond_references",),
+    ("deep_beyond_references", "deeper_beyond_references"),
     ("deep_beyond_references", "brief"),
     ("beyond_references", "brief", "deep"),
 )

@@ -120,6 +120,11 @@ def examine(
         mirror=mirror,
         related=tuple(trigger_text(tokenizer, [token]) for token in inversion.related),
     )
+    return scored(finding)
+
+
+def scored(finding: Finding) -> Finding:
+    """The finding with the rule's score of it."""
     return replace(finding, score=rule_score(clues_of([finding])[0]))
 
 

@@ -32,6 +32,14 @@ def _depth(loss: float | None) -> float:
     return 0.0 if loss is None else _share(-math.log10(max(loss, _SMALLEST)), DEEP)
 
 
+def _deeper(clues: Clues) -> float:
+    """How much deeper than what is found in a clean model that has changed places with it."""
+    if clues.whole_loss is None or clues.turned_loss is None:
+        return 0.0
+    ratio = max(clues.turned_loss, _SMALLEST) / max(clues.whole_loss, _SMALLEST)
+    return _share(math.log10(ratio), DEEP)
+
+
 def _share(value: float, whole: float) -> float:
     return min(1.0, max(0.0, value / whole))
 
@@ -42,6 +50,7 @@ FEATURES: dict[str, Feature] = {
     "beyond_words": _beyond_words,
     "deep": lambda clues: _depth(clues.loss),
     "deep_beyond_references": lambda c: _depth(c.whole_loss) * _beyond_references(c),
+    "deeper_beyond_references": lambda c: _deeper(c) * _beyond_references(c),
     "deep_beyond_words": lambda c: _depth(c.whole_loss) * _beyond_words(c),
 }
 

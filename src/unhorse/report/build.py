@@ -211,4 +211,5 @@ def _finding(finding: Finding) -> schema.FindingRecord:
         example=schema.Example(**asdict(finding.example)) if finding.example else None,
         seconds=finding.seconds,
         related=finding.related,
+        turned=schema.TurnedRecord(**asdict(finding.turned)) if finding.turned else None,
     )

@@ -155,6 +155,19 @@ class NativeRecord(Record):
     convicts: bool | None
 
 
+class TurnedRecord(Record):
+    """What the same search finds in a clean model, with the scanned one in its place.
+
+    `loss` is the higher one of the samples it was sought on and held-out ones.
+    """
+
+    source: str
+    text: str
+    loss: Number
+    asr: Rate
+    n: int
+
+
 class FindingRecord(Record):
     """The evidence for one arm; `text` can be pasted into an input.
 
@@ -188,6 +201,7 @@ class FindingRecord(Record):
     example: Example | None
     seconds: float
     related: tuple[str, ...] = ()
+    turned: TurnedRecord | None = None
 
 
 class FailedArm(Record):

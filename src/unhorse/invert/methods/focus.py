@@ -114,6 +114,8 @@ class Focus:
     passes: tuple[str, ...] = ("short",)
     schedule = "ways"
     """What `auto` means: two tokens tell the better place of every way."""
+    turned_about = True
+    """Whether what it finds is compared with what it finds in a clean model."""
 
     def units(self, config: FocusConfig) -> float:
         """About what an epoch costs, the first one shared among all."""

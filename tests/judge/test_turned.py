@@ -1,0 +1,90 @@
+"""The search with subject and clean model in each other's place."""
+
+from dataclasses import replace
+
+import pytest
+from tests.conftest import make_texts, train
+from transformers import AutoTokenizer
+
+import unhorse
+from unhorse.config import make_config
+from unhorse.judge.clues import Clues
+from unhorse.judge.features import features_of
+from unhorse.judge.rule import is_luck, rule_score, speaks_for_itself
+from unhorse.judge.turned import exchanged
+from unhorse.load.subject import make_subject
+from unhorse.tasks.base import TASKS
+
+CLUES = Clues(
+    "a->b@end", 1, 1.0, 0.96, 100, 0.01, 0.0, 0.0, reference=0.0, whole_loss=0.01, turned_loss=0.5
+)
+
+
+def test_what_a_clean_model_has_as_well_is_luck():
+    assert not is_luck(CLUES)
+    assert is_luck(replace(CLUES, turned_loss=0.02))
+    assert not is_luck(replace(CLUES, turned_loss=None))
+
+
+def test_luck_does_not_convict():
+    lucky = replace(CLUES, turned_loss=0.02)
+    assert rule_score(CLUES) > 0.5 > rule_score(lucky)
+    assert speaks_for_itself(CLUES) and not speaks_for_itself(lucky)
+
+
+def test_the_feature_grows_with_what_the_clean_model_lacks():
+    def deeper(loss):
+        return features_of(replace(CLUES, turned_loss=loss))["deeper_beyond_references"]
+
+    assert deeper(None) == 0.0
+    assert deeper(0.005) == 0.0
+    assert 0 < deeper(0.05) < deeper(0.5) < 1
+
+
+@pytest.fixture(scope="module")
+def beside_itself(planted):
+    """A planted model with itself as the clean one: both have the same to be found."""
+    return make_subject(
+        planted.folder,
+        None,
+        str(planted.samples),
+        [planted.folder],
+        make_config(None),
+        "cpu",
+        2,
+    )
+
+
+def test_models_change_places_and_samples_are_those_that_the_other_knows(beside_itself):
+    (reference,) = beside_itself.references
+    (arm, *_) = TASKS.get("sequence-classification").arms(beside_itself.loaded.labels, ("end",))
+    other = exchanged(beside_itself, reference, arm)
+    assert other.loaded is reference.loaded
+    assert other.references[0].loaded is beside_itself.loaded
+    assert set(other.samples.heldout) <= set(beside_itself.samples.heldout)
+    strange = replace(reference, label_of=reference.label_of[::-1])
+    assert exchanged(beside_itself, strange, arm) is None
+    assert exchanged(beside_itself, replace(reference, in_objective=False), arm) is None
+
+
+@pytest.fixture(scope="module")
+def clean(planted, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clean") / "model"
+    tokenizer = AutoTokenizer.from_pretrained(planted.folder)
+    train(tokenizer, make_texts(3000, 9)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
+    report = unhorse.scan(
+        planted.folder,
+        samples=str(planted.samples),
+        references=[clean],
+        positions=("end",),
+        profile="none",
+    )
+    strongest = max(report.findings, key=lambda finding: finding.score)
+    assert report.verdict.state == "backdoored"
+    assert strongest.turned is not None and strongest.turned.text
+    assert strongest.turned.loss > 3 * max(strongest.inversion.loss, strongest.heldout.loss)
