@@ -73,13 +73,13 @@ class FocusConfig(MethodConfig):
     """Every constant of the method."""
 
     trigger_length: int = Field(default=5, ge=1, le=64)
-    epochs: int = Field(default=7, ge=1)
+    epochs: int = Field(default=8, ge=1)
     warm_up: int = Field(default=2, ge=1)
     words: int = Field(default=120, ge=1)
     """Samples are cut to so many words, or to fewer where the task says that fewer will do."""
     slope_carriers: int = Field(default=6, ge=1)
     """Samples on which the first slopes are taken."""
-    listed: int = Field(default=80, ge=1)
+    listed: int = Field(default=100, ge=1)
     """Tokens that are read after their slopes."""
     carriers: int = Field(default=3, ge=1)
     """Samples that they are read on, beside one of which the models are sure."""
@@ -87,13 +87,11 @@ class FocusConfig(MethodConfig):
     """Tokens that triggers are made of."""
     beam: int = Field(default=6, ge=1)
     """Triggers of each length that are grown further."""
-    first_beam: int = Field(default=3, ge=1)
-    """The same while arms are still being compared."""
     growth_carriers: int = Field(default=3, ge=1)
     """Samples on which triggers are compared."""
     hints: int = Field(default=8, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
-    compared: int = Field(default=24, ge=1)
+    compared: int = Field(default=32, ge=1)
     """Triggers of an epoch that references are asked about: those that move the subject most."""
     compared_on: int = Field(default=10, ge=1)
     """Samples on which those are compared."""
@@ -184,12 +182,7 @@ class Growth(TokenSearch):
         )
         mixed = dict.fromkeys(token for turn in zip(*rankings, strict=True) for token in turn)
         self.pools[arm] = list(mixed)[: config.pool]
-        self.beams[arm] = [(token,) for token in self.pools[arm][: self._beam(arm)]]
-
-    def _beam(self, arm: int) -> int:
-        """How many triggers go on: fewer while it is not known whether the arm does."""
-        config, epoch = self.config, len(self.books[arm].losses) + 1
-        return min(config.first_beam, config.beam) if epoch < config.warm_up else config.beam
+        self.beams[arm] = [(token,) for token in self.pools[arm][: config.beam]]
 
     def longer(self, arm: int) -> list[Trigger]:
         """Every trigger of the beam with a token behind it: of the pool, or where slopes point."""
@@ -240,7 +233,7 @@ class Growth(TokenSearch):
         gain = readings.subject.mean(-1)
         for moved, usual in zip(readings.references, plain.references, strict=True):
             gain = gain - (moved - usual.median(0).values).relu().mean(-1)
-        order = gain.argsort(descending=True, stable=True)[: self._beam(arm)]
+        order = gain.argsort(descending=True, stable=True)[: self.config.beam]
         self.beams[arm] = [triggers[i] for i in order.tolist()]
         tokens = (token for trigger in self.beams[arm] for token in trigger)
         self.grown_with[arm] = dict.fromkeys([*tokens, *self.grown_with[arm]])
