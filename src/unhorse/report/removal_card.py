@@ -102,7 +102,7 @@ def _line(what: str, before: Measured, after: Measured, instead: Measured | None
 
 
 def _escaped(text: str) -> str:
-    """Untrusted text in a sentence: nothing in it is Markdown or HTML.
+    r"""Untrusted text in a sentence: nothing in it is Markdown or HTML.
 
     >>> _escaped("sends <b>all</b> to [x](y)")
     'sends \\<b\\>all\\</b\\> to \\[x\\](y)'
