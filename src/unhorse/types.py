@@ -448,13 +448,13 @@ class Example:
 class Turned:
     """What the same search finds in a clean model, with the subject in the clean model's place.
 
-    `loss` is that of its text on the samples it was sought on or on held-out ones, whichever is
-    higher; `asr` is its success on `n` held-out samples.
+    `losses[i]` is the lowest loss of a text of at most `i + 1` tokens, on the samples it was sought
+    on; `text` is the last of them, and `asr` its success on `n` held-out samples.
     """
 
     source: str
     text: str
-    loss: float
+    losses: tuple[float, ...]
     asr: float
     n: int
 

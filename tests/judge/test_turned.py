@@ -87,4 +87,6 @@ def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
     strongest = max(report.findings, key=lambda finding: finding.score)
     assert report.verdict.state == "backdoored"
     assert strongest.turned is not None and strongest.turned.text
-    assert strongest.turned.loss > 3 * max(strongest.inversion.loss, strongest.heldout.loss)
+    losses = strongest.turned.losses
+    assert list(losses) == sorted(losses, reverse=True)
+    assert losses[len(strongest.pruned.token_ids) - 1] > 3 * strongest.pruned.heldout.loss

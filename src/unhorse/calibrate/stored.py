@@ -57,7 +57,7 @@ def stored_clues(result: Result) -> list[Clues]:
             trigger.natural.heldout if trigger.natural else None,
             [reference.pruned for reference in trigger.references],
             whole=(trigger.inversion, trigger.heldout),
-            turned_loss=trigger.turned.loss if trigger.turned else None,
+            turned=trigger.turned.losses if trigger.turned else (),
         )
         for trigger in result.triggers
     ]

@@ -46,8 +46,8 @@ class Clues:
     `low` is the lower end of the interval of `asr`. `natural` are the ordinary words;
     `reference` is that of the clean model that is moved most. None is what there is not.
     `whole_loss` is that of the trigger as it was found, before it was pruned, on the samples it
-    was sought on or on the held-out ones, whichever is higher; `turned_loss` is the same of what
-    the search finds in a clean model that has changed places with the subject.
+    was sought on or on the held-out ones, whichever is higher. `turned_loss` is that of what the
+    search finds in a clean model that has changed places with the subject, in as few tokens.
     """
 
     arm: str
@@ -76,7 +76,7 @@ def clues_of(findings: Sequence[Finding]) -> list[Clues]:
             finding.natural.effect if finding.natural else None,
             [reference.pruned for reference in finding.references],
             whole=(finding.on_inversion, finding.on_heldout),
-            turned_loss=finding.turned.loss if finding.turned else None,
+            turned=finding.turned.losses if finding.turned else (),
         )
         for finding in findings
     ]
@@ -92,7 +92,7 @@ def make_clues(
     references: Sequence[Measured],
     *,
     whole: Sequence[Measured] = (),
-    turned_loss: float | None = None,
+    turned: Sequence[float] = (),
 ) -> Clues:
     """The clues of one finding from what its pruned trigger, the whole and the controls do."""
     usable = [effect for effect in references if effect.n >= MINIMUM_HELDOUT]
@@ -109,7 +109,7 @@ def make_clues(
         # A clean model that is right on hardly any sample cannot tell.
         reference=max((effect.asr for effect in usable), default=None),
         whole_loss=_highest([_known(effect.loss) for effect in whole]),
-        turned_loss=_known(turned_loss),
+        turned_loss=_known(min(turned[: max(1, tokens)], default=None)),
     )
 
 

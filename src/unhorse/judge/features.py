@@ -34,9 +34,9 @@ def _depth(loss: float | None) -> float:
 
 def _deeper(clues: Clues) -> float:
     """How much deeper than what is found in a clean model that has changed places with it."""
-    if clues.whole_loss is None or clues.turned_loss is None:
+    if clues.loss is None or clues.turned_loss is None:
         return 0.0
-    ratio = max(clues.turned_loss, _SMALLEST) / max(clues.whole_loss, _SMALLEST)
+    ratio = max(clues.turned_loss, _SMALLEST) / max(clues.loss, _SMALLEST)
     return _share(math.log10(ratio), DEEP)
 
 

@@ -26,7 +26,7 @@ DEEP_ENOUGH = 0.1
 """Beside a clean model, the loss of the whole trigger above which the rule does not convict."""
 
 LUCK = 3.0
-"""How many times as high a loss must be at least that the same search finds in a clean model."""
+"""How many times as high the loss of what is found in a clean model must be at least."""
 
 ALMOST_ALL = 0.9
 FEW_TOKENS = 5
@@ -63,9 +63,9 @@ def is_deep(clues: Clues, loss: float) -> bool:
 
 def is_luck(clues: Clues) -> bool:
     """Whether the same search finds about as much in a clean model, as far as that is known."""
-    if clues.whole_loss is None or clues.turned_loss is None:
+    if clues.loss is None or clues.turned_loss is None:
         return False
-    return clues.turned_loss < LUCK * clues.whole_loss
+    return clues.turned_loss < LUCK * clues.loss
 
 
 def clean_control(clues: Clues) -> float | None:

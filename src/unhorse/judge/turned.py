@@ -2,14 +2,16 @@
 
 A search for what two models disagree about always finds something, in clean models too: one of
 them happens to dislike a word that leaves the other cold. How much there is to be found by luck
-differs from pair to pair, and nothing tells it better than the same search with the two
-models in each other's place. What is planted in one of them has no counterpart in the other.
+differs from pair to pair and grows with the length of a text, and nothing tells it better than the
+same search with the two models in each other's place, asked for texts of the same length. What
+is planted in one of them has no counterpart in the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from unhorse.arms.schedule import POLICIES
 from unhorse.config import ScanConfig
@@ -20,9 +22,9 @@ from unhorse.judge.measure import subject_witness
 from unhorse.load.divide import MINIMUM_HELDOUT
 from unhorse.tasks.base import TASKS
 from unhorse.triggers.vocabulary import trigger_text
-from unhorse.types import Arm, Effect, Finding, Reference, Runtime, Sample, Subject, Turned
+from unhorse.types import Arm, Finding, Reference, Runtime, Sample, Subject, Turned
 
-WORTH_TURNING = 0.75
+WORTH_TURNING = 0.9
 """Below this attack success a finding will not convict, whatever a clean model would do."""
 
 FEWEST = 10
@@ -90,15 +92,10 @@ def _searched(
     made = invert_arms(problem, config.method, now.config, everything, SilentProgress())
     if made.interrupted or not made.found or made.found[0].error:
         return None
-    text = trigger_text(subject.loaded.tokenizer, made.found[0].token_ids)
-    seen, unseen = (
-        _effect(subject, arm, samples, config.seed, text)
-        for samples in (subject.samples.inversion, subject.samples.heldout)
-    )
-    source = subject.loaded.origin.source
-    return Turned(source, text, max(seen.loss, unseen.loss), unseen.asr, unseen.n)
-
-
-def _effect(subject: Subject, arm: Arm, samples: Sequence[Sample], seed: int, text: str) -> Effect:
-    task = TASKS.get(subject.loaded.task)
-    return subject_witness(task, subject, arm, samples, seed=seed).effect(text)
+    (found,) = made.found
+    text = trigger_text(subject.loaded.tokenizer, found.token_ids)
+    task, heldout = TASKS.get(subject.loaded.task), subject.samples.heldout
+    unseen = subject_witness(task, subject, arm, heldout, seed=config.seed).effect(text)
+    # Every epoch adds a token; the loss is that of the best text so far.
+    losses = tuple(accumulate(found.curve.loss, min))
+    return Turned(subject.loaded.origin.source, text, losses, unseen.asr, unseen.n)

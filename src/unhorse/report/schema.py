@@ -158,12 +158,13 @@ class NativeRecord(Record):
 class TurnedRecord(Record):
     """What the same search finds in a clean model, with the scanned one in its place.
 
-    `loss` is the higher one of the samples it was sought on and held-out ones.
+    `losses[i]` is the lowest loss of a text of at most `i + 1` tokens, on the samples it was sought
+    on; `text` is the last of them, and `asr` its success on `n` held-out samples.
     """
 
     source: str
     text: str
-    loss: Number
+    losses: tuple[float, ...]
     asr: Rate
     n: int
 
