@@ -48,6 +48,7 @@ def released_epoch(arms: int = 4, samples: int = 20, models: int = 1) -> Callabl
     asked = [loaded.model.requires_grad_(True) for loaded in everyone]
     adapters, task = [EmbeddingAdapter(model) for model in asked], TASKS.get(everyone[0].task)
     tables = [model.get_input_embeddings().weight for model in asked]
+    goals = task.collate([1] * samples, asked[0].device)
     batches = []
     for rows in random_rows(arms, samples, SLOTS):
         ids, mask = pad([(*row.ids, *[0] * (PADDED - len(row.ids))) for row in rows], 0)
@@ -64,7 +65,7 @@ def released_epoch(arms: int = 4, samples: int = 20, models: int = 1) -> Callabl
                 vectors = ((w / 2).softmax(-1) @ table).repeat(samples, 1)
                 with adapter.stamped(rows_at, columns, vectors):
                     outputs = model(input_ids=ids, attention_mask=mask)
-                losses.append(task.losses(outputs, [1] * samples)[0].mean())
+                losses.append(task.losses(outputs, goals)[0].mean())
             adam.zero_grad()
             for model in asked:
                 model.zero_grad()
