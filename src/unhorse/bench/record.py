@@ -102,7 +102,8 @@ def _renamed(finding: FindingRecord, job: Job) -> FindingRecord:
         return finding
     named = {"source": job.reference_name}
     renamed = [reference.model_copy(update=named) for reference in finding.references]
-    return finding.model_copy(update={"references": tuple(renamed)})
+    turned = finding.turned and finding.turned.model_copy(update=named)
+    return finding.model_copy(update={"references": tuple(renamed), "turned": turned})
 
 
 def _curves(report: ScanReport, triggers: tuple[Trigger, ...]) -> tuple[CurveRecord, ...]:
