@@ -77,7 +77,7 @@ def test_figures_outlive_their_models(built_zoo, tmp_path):
 def test_statistics_outlive_their_models(built_zoo):
     found = list(members(built_zoo).values())
     statistics, _ = collect(found, built_zoo)
-    before = {"statistics": keep.rows_of(statistics, found)}
+    before = {"statistics": keep.kept_rows(statistics, found)}
     assert keep.outlived(before, found) == []
     gone = [replace(member, record=None) for member in found]
     assert keep.outlived(before, gone) == statistics

@@ -111,7 +111,7 @@ def verify_command(
     Exit codes: 0 all as recorded, none kept out, audited and no leak, 3 otherwise.
     """
     from unhorse.zoo.audit import audits
-    from unhorse.zoo.keep import earlier, outlived, rows_of
+    from unhorse.zoo.keep import earlier, kept_rows, outlived
     from unhorse.zoo.relatives import calibration_of
     from unhorse.zoo.statistics import collect
     from unhorse.zoo.verify import differences
@@ -152,7 +152,7 @@ def verify_command(
             "fitted_on_suites": list(borrowed.suites) or [opened.suite.name],
             "audit": _figures(main),
             "audit_head_only": _figures(heads),
-            "statistics": rows_of(found, opened.members()),
+            "statistics": kept_rows(found, opened.members()),
         }
         write_text(json_out, json.dumps(report, indent=1) + "\n")
     leaks = any(result is not None and result.leaks for result in (main, heads))

@@ -25,7 +25,7 @@ def earlier(path: str | None, suite: str) -> dict[str, Any]:
     return found if isinstance(found, dict) and found.get("suite") == suite else {}
 
 
-def rows_of(found: Iterable[Statistics], members: Sequence[Member]) -> list[dict[str, Any]]:
+def kept_rows(found: Iterable[Statistics], members: Sequence[Member]) -> list[dict[str, Any]]:
     """The statistics of models, each with the digest of the recipe that it was built from."""
     recipes = {member.entry.name: member.entry.recipe.digest() for member in members}
     return [asdict(each) | {"recipe": recipes[each.name]} for each in found]
