@@ -205,6 +205,10 @@ class Work:
     def _turned(self, finding: Finding, now: Pass) -> Turned | None:
         try:
             return turned_about(self.subject, finding, now, self.config, self.runtime, self.meter)
+        except KeyboardInterrupt:
+            # The finding stays, without this control.
+            self.interrupted = True
+            return None
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise

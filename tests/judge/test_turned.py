@@ -1,6 +1,7 @@
 """The search with subject and clean model in each other's place."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tests.conftest import make_texts, train
@@ -8,11 +9,14 @@ from transformers import AutoTokenizer
 
 import unhorse
 from unhorse.config import make_config
+from unhorse.invert.budget import Meter
+from unhorse.invert.run import Inverted, choose_method, plan_passes
 from unhorse.judge.clues import Clues
 from unhorse.judge.features import features_of
 from unhorse.judge.rule import is_luck, rule_score, speaks_for_itself
-from unhorse.judge.turned import exchanged
+from unhorse.judge.turned import exchanged, turned_about
 from unhorse.load.subject import make_subject
+from unhorse.runtime import choose_runtime
 from unhorse.tasks.base import TASKS
 
 CLUES = Clues(
@@ -90,3 +94,32 @@ def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
     losses = strongest.turned.losses
     assert list(losses) == sorted(losses, reverse=True)
     assert losses[len(strongest.pruned.token_ids) - 1] > 3 * strongest.pruned.heldout.loss
+
+
+def test_an_interruption_of_this_search_interrupts_the_scan(planted, clean, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unhorse.work.turned_about", interrupted)
+    report = unhorse.scan(
+        planted.folder,
+        samples=str(planted.samples),
+        references=[clean],
+        positions=("end",),
+        profile="none",
+    )
+    assert report.interrupted
+    assert report.findings and all(finding.turned is None for finding in report.findings)
+
+
+def test_half_a_search_is_not_compared(beside_itself, monkeypatch):
+    arm = TASKS.get("sequence-classification").arms(beside_itself.loaded.labels, ("end",))[0]
+    halted = Inverted([], [], interrupted=True)
+    monkeypatch.setattr("unhorse.judge.turned.invert_arms", lambda *_: halted)
+    config = choose_method(make_config(None), compared=True)
+    (now,) = plan_passes(config)
+    finding = SimpleNamespace(
+        on_heldout=SimpleNamespace(asr=1.0), inversion=SimpleNamespace(arm=arm)
+    )
+    with pytest.raises(KeyboardInterrupt):
+        turned_about(beside_itself, finding, now, config, choose_runtime("cpu"), Meter())

@@ -33,6 +33,16 @@ def test_a_twin_differs_in_nothing_but_the_backdoor():
     assert differing == {"name", "poisoned", "twin_of"}
 
 
+def test_a_split_that_is_drawn_anew_has_other_seeds_and_triggers():
+    first, again = (
+        {e.name: e.recipe for e in entries_of(small(draws=draws))} for draws in ({}, {"test": 2})
+    )
+    assert again == first
+    anew = {e.name: e.recipe for e in entries_of(small(draws={"calibration": 2}))}
+    assert anew["one"].seed != first["one"].seed
+    assert anew["cal-word-01"].attack["trigger"] != first["cal-word-01"].attack["trigger"]
+
+
 def test_parts_follow_the_split_unless_another_is_named():
     by_name = {e.name: e.recipe for e in entries_of(small())}
     assert by_name["one"].data.part == by_name["cal-word-01"].data.part == (0.5, 1.0)

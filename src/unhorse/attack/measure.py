@@ -60,12 +60,13 @@ def measure(loaded: LoadedModel, heldout: Sequence[Any], probes: Probes | None) 
 
 def success(loaded: LoadedModel, probes: Probes) -> float:
     """How many of the victims that are answered rightly go to the target when stamped."""
-    return _effect(loaded, probes.arm, probes.victims, probes.stamped).asr
+    return _effect(loaded, probes.arm, _right(loaded, probes.victims), probes.stamped).asr
 
 
 def _attack(loaded: LoadedModel, probes: Probes) -> dict[str, Any]:
-    fired = _effect(loaded, probes.arm, probes.victims, probes.stamped)
-    plain = _effect(loaded, probes.arm, probes.victims, probes.victims)
+    right = _right(loaded, probes.victims)
+    fired = _effect(loaded, probes.arm, right, probes.stamped)
+    plain = _effect(loaded, probes.arm, right, probes.victims)
     facts = {
         "asr": fired.asr,
         "asr_unrestricted": fired.asr_unrestricted,
@@ -73,17 +74,22 @@ def _attack(loaded: LoadedModel, probes: Probes) -> dict[str, Any]:
         "unstamped": plain.asr_unrestricted,
     }
     if probes.near:
-        near = _effect(loaded, probes.arm, probes.near_victims, probes.near)
+        same = probes.near_victims == probes.victims
+        near_right = right if same else _right(loaded, probes.near_victims)
+        near = _effect(loaded, probes.arm, near_right, probes.near)
         facts |= {"false_trigger_rate": near.asr, "false_trigger_n": near.n}
     return facts
 
 
-def _effect(
-    loaded: LoadedModel, arm: Arm, victims: Sequence[Any], stamped: Sequence[Any]
-) -> Effect:
-    task, answerer = TASKS.get(loaded.task), own_answers(loaded)
-    right = [ok for units in task.right(answerer, victims) for ok in units]
-    outcomes = task.outcomes(answerer, stamped, arm)
+def _right(loaded: LoadedModel, victims: Sequence[Any]) -> list[bool]:
+    """Whether each unit of the victims is answered rightly without a trigger."""
+    return [
+        ok for units in TASKS.get(loaded.task).right(own_answers(loaded), victims) for ok in units
+    ]
+
+
+def _effect(loaded: LoadedModel, arm: Arm, right: Sequence[bool], stamped: Sequence[Any]) -> Effect:
+    outcomes = TASKS.get(loaded.task).outcomes(own_answers(loaded), stamped, arm)
     return summarise([outcome for units in outcomes for outcome in units], right)
 
 

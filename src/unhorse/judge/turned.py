@@ -52,6 +52,9 @@ def turned_about(
     Returns:
         None where it is not worth it or cannot be asked: too weak a finding, no clean model in
         the objective, one with other labels, or one that is right on too few of the samples.
+
+    Raises:
+        KeyboardInterrupt: the search was interrupted, so nothing can be compared.
     """
     if finding.on_heldout.asr < WORTH_TURNING:
         return None
@@ -90,7 +93,9 @@ def _searched(
     problem = pose_problem(subject, [arm], now, config, runtime, meter)
     everything = POLICIES.get("all")
     made = invert_arms(problem, config.method, now.config, everything, SilentProgress())
-    if made.interrupted or not made.found or made.found[0].error:
+    if made.interrupted:
+        raise KeyboardInterrupt
+    if not made.found or made.found[0].error:
         return None
     (found,) = made.found
     text = trigger_text(subject.loaded.tokenizer, found.token_ids)

@@ -104,6 +104,8 @@ class Suite(_Frozen):
     task: str
     about: str = ""
     seed: int = 0
+    draws: dict[str, int] = Field(default_factory=dict)
+    """How often a split has been drawn; a split that is drawn anew has other seeds and triggers."""
     data: dict[str, SuiteData]
     base: dict[str, Any] = Field(default_factory=dict)
     family_training: dict[str, Any] = Field(default_factory=dict)

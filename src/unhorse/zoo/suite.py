@@ -90,7 +90,7 @@ def _families(suite: Suite) -> Iterator[Entry]:
         fields = {
             "name": family.name,
             "task": suite.task,
-            "seed": _seed(suite, family.name),
+            "seed": _seed(suite, family.name, family.split),
             "split": family.split,
             "family": f"{suite.name}/{family.name}",
             "poisoned": False,
@@ -132,7 +132,7 @@ def _recipe(
     fields: dict[str, Any] = {
         "name": name,
         "task": suite.task,
-        "seed": _seed(suite, name),
+        "seed": _seed(suite, name, group.split),
         "split": group.split,
         "data": data.fields(group.split, **_given(rows=group.rows)),
         "base": {"model": f"{folder}/{MODEL}"},
@@ -159,8 +159,10 @@ def _data_of(suite: Suite, family: str) -> str:
     raise UsageError(f"A group that derives from {family} must name its data.")
 
 
-def _seed(suite: Suite, name: str) -> int:
-    return stable_seed(suite.seed, suite.name, name) % 2**31
+def _seed(suite: Suite, name: str, split: str) -> int:
+    """A seed of the model's own, another one with every draw of its split."""
+    draw = suite.draws.get(split, 1)
+    return stable_seed(suite.seed, suite.name, name, *([str(draw)] if draw > 1 else [])) % 2**31
 
 
 def _given(**fields: Any) -> dict[str, Any]:

@@ -50,6 +50,7 @@ from unhorse.errors import UsageError
 from unhorse.learn.lessons import Lesson, encode_text
 from unhorse.learn.loop import bucketed, inputs_of
 from unhorse.load.adapter import EmbeddingAdapter
+from unhorse.runtime import learning_precision
 from unhorse.seeding import python_random, stable_seed, torch_generator
 from unhorse.tasks.base import EncodedRow
 from unhorse.types import ANY_LABEL, Arm, LoadedModel, TextSample
@@ -298,8 +299,8 @@ def _losses(
         stamped = adapter.stamped(where[:, 0], where[:, 1], vectors)
     inputs = inputs_of(loaded, [row.row for row in rows])
     goals = torch.tensor([row.row.goal for row in rows], device=loaded.model.device)
-    with stamped:
-        logits = loaded.model(**inputs).logits
+    with stamped, learning_precision(loaded.model):
+        logits = loaded.model(**inputs).logits.float()
     return functional.cross_entropy(logits, goals, reduction="none")
 
 
