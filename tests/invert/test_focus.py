@@ -52,9 +52,20 @@ def test_a_swap_changes_one_token_of_the_best_trigger():
     search = search_on()
     for _ in range(3):
         search.advance([0])
-    best = search.best[0].taken().tolist()
-    for trigger in search.swapped(0):
+    best = tuple(search.best[0].taken().tolist())
+    for trigger in search.swapped(0, best):
         assert sum(a != b for a, b in zip(best, trigger, strict=True)) == 1
+
+
+def test_swaps_that_brought_nothing_are_not_tried_again():
+    search = search_on()
+    for _ in range(4):
+        search.advance([0])
+    assert search.polished[0] == tuple(search.best[0].taken().tolist())
+    done, beam = search.problem.meter.tokens, search.beams[0]
+    search.advance([0])
+    assert search.problem.meter.tokens == done
+    assert search.beams[0] == beam
 
 
 def test_an_arm_that_has_enough_does_no_more_work():

@@ -144,27 +144,36 @@ class Growth(TokenSearch):
         self.grown_on: dict[tuple[int, int], list[Any]] = {}
         """The carriers on which triggers of an arm are compared."""
         self.leanings: dict[int, tuple[list[Any], list[Tensor]]] = {}
+        self.usual: dict[int, list[Tensor]] = {}
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
         self.grown_with: list[dict[int, None]] = [{} for _ in arms]
         """The tokens of every beam of an arm, those of the latest first."""
+        self.polished: list[Trigger] = [() for _ in arms]
+        """The trigger of an arm whose tokens have been swapped last."""
 
     def step(self, arms: Sequence[int]) -> list[Step]:
         """One more token for every arm; the loss is that of its best trigger."""
         for arm in arms:
-            if self.best[arm].loss > self.config.enough:
-                self._further(arm)
+            if self.best[arm].loss > self.config.enough and self._further(arm):
                 self._confirm(arm)
         return [Step(self.subject_loss[arm]) for arm in arms]
 
-    def _further(self, arm: int) -> None:
+    def _further(self, arm: int) -> bool:
+        """Lists, grows or swaps tokens; whether there was anything left to try."""
         length = len(self.books[arm].losses) + 1
         if length == 1:
             self._list(arm)
         elif length <= self.config.trigger_length:
             self._keep(arm, self.longer(arm))
         else:
-            self._keep(arm, self.swapped(arm))
+            best: Trigger = tuple(self.best[arm].taken().tolist())
+            if best == self.polished[arm]:
+                # The same swaps would be tried once more, on the same samples.
+                return False
+            self.polished[arm] = best
+            self._keep(arm, self.swapped(arm, best))
+        return True
 
     def _list(self, arm: int) -> None:
         """Ranks the tokens by slopes, then by readings where models are unsure and where sure."""
@@ -211,9 +220,8 @@ class Growth(TokenSearch):
         objective = self._pose([arm] * len(asked), asked, triggers.shape[-1])
         return surprise(slopes(objective, triggers, slot).among(self.usable[arm]))
 
-    def swapped(self, arm: int) -> list[Trigger]:
+    def swapped(self, arm: int, best: Trigger) -> list[Trigger]:
         """The best trigger with one of its tokens replaced: by the pool, or where slopes point."""
-        best: Trigger = tuple(self.best[arm].taken().tolist())
         return [
             (*before, token, *after)
             for slot in range(len(best))
@@ -229,14 +237,20 @@ class Growth(TokenSearch):
         triggers = self._most_moving(arm, self._growth_carriers(arm), triggers)
         carriers = self._growth_carriers(arm, self.config.compared_on)
         readings = self._read(arm, carriers, torch.tensor(triggers))
-        plain = self._read(arm, carriers, self._plain(arm)[::EVERY_TENTH])
         gain = readings.subject.mean(-1)
-        for moved, usual in zip(readings.references, plain.references, strict=True):
-            gain = gain - (moved - usual.median(0).values).relu().mean(-1)
+        for moved, usual in zip(readings.references, self._usual(arm, carriers), strict=True):
+            gain = gain - (moved - usual).relu().mean(-1)
         order = gain.argsort(descending=True, stable=True)[: self.config.beam]
         self.beams[arm] = [triggers[i] for i in order.tolist()]
         tokens = (token for trigger in self.beams[arm] for token in trigger)
         self.grown_with[arm] = dict.fromkeys([*tokens, *self.grown_with[arm]])
+
+    def _usual(self, arm: int, carriers: Sequence[Any]) -> list[Tensor]:
+        """What the references say of each carrier when nothing in particular is put in."""
+        if arm not in self.usual:
+            plain = self._read(arm, carriers, self._plain(arm)[::EVERY_TENTH])
+            self.usual[arm] = [each.median(0).values for each in plain.references]
+        return self.usual[arm]
 
     def _most_moving(
         self, arm: int, carriers: Sequence[Any], triggers: Sequence[Trigger]
