@@ -26,6 +26,7 @@ ALONE = (
     ("beyond_words", "brief", "deep"),
 )
 COMPARED = (
+    ("beyond_references",),
     ("deep_beyond_references",),
     ("deeper_beyond_references",),
     ("deep_beyond_references", "deeper_beyond_references"),
