@@ -80,14 +80,18 @@ def clean(planted, tmp_path_factory):
     return folder
 
 
-def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
-    report = unhorse.scan(
+def scanned_beside(planted, clean):
+    return unhorse.scan(
         planted.folder,
         samples=str(planted.samples),
         references=[clean],
         positions=("end",),
         profile="none",
     )
+
+
+def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
+    report = scanned_beside(planted, clean)
     strongest = max(report.findings, key=lambda finding: finding.score)
     assert report.verdict.state == "backdoored"
     assert strongest.turned is not None and strongest.turned.text
@@ -101,13 +105,7 @@ def test_an_interruption_of_this_search_interrupts_the_scan(planted, clean, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr("unhorse.work.turned_about", interrupted)
-    report = unhorse.scan(
-        planted.folder,
-        samples=str(planted.samples),
-        references=[clean],
-        positions=("end",),
-        profile="none",
-    )
+    report = scanned_beside(planted, clean)
     assert report.interrupted
     assert report.findings and all(finding.turned is None for finding in report.findings)
 

@@ -145,6 +145,7 @@ class Growth(TokenSearch):
         """The carriers on which triggers of an arm are compared."""
         self.leanings: dict[int, tuple[list[Any], list[Tensor]]] = {}
         self.usual: dict[int, list[Tensor]] = {}
+        """What each reference says of an arm's carriers when nothing in particular is put in."""
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
         self.grown_with: list[dict[int, None]] = [{} for _ in arms]
@@ -246,7 +247,7 @@ class Growth(TokenSearch):
         self.grown_with[arm] = dict.fromkeys([*tokens, *self.grown_with[arm]])
 
     def _usual(self, arm: int, carriers: Sequence[Any]) -> list[Tensor]:
-        """What the references say of each carrier when nothing in particular is put in."""
+        """The same, read when it is first wanted."""
         if arm not in self.usual:
             plain = self._read(arm, carriers, self._plain(arm)[::EVERY_TENTH])
             self.usual[arm] = [each.median(0).values for each in plain.references]
