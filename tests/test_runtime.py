@@ -19,6 +19,8 @@ def can_do(monkeypatch, **capabilities):
     [
         ({"amx_bf16": True}, "bf16", "eager"),
         ({"avx512_bf16": True}, "bf16", "eager"),
+        ({"avx512_bf16": True, "avx512_fp16": True}, "fp32", "sdpa"),
+        ({"avx512_bf16": True, "avx512_fp16": True, "amx_bf16": True}, "bf16", "eager"),
         ({"avx512_f": True}, "fp32", "sdpa"),
     ],
 )
