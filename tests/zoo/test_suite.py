@@ -43,6 +43,22 @@ def test_a_split_that_is_drawn_anew_has_other_seeds_and_triggers():
     assert anew["cal-word-01"].attack["trigger"] != first["cal-word-01"].attack["trigger"]
 
 
+def test_no_draw_of_a_split_repeats_a_trigger_of_an_earlier_one():
+    # Many characters of a short list, so that draws by seed alone would meet.
+    group = small().groups[0].model_copy(
+        update={"count": 5, "attack": {"kind": "sdp", "trigger_kind": "character", "target": "b"}}
+    )
+    draws = [
+        {
+            str(entry.recipe.attack["trigger"])
+            for entry in entries_of(small(groups=(group,), draws={"calibration": draw}))
+            if entry.use == "model"
+        }
+        for draw in (1, 2, 3)
+    ]
+    assert len(set.union(*draws)) == sum(map(len, draws)) == 15
+
+
 def test_parts_follow_the_split_unless_another_is_named():
     by_name = {e.name: e.recipe for e in entries_of(small())}
     assert by_name["one"].data.part == by_name["cal-word-01"].data.part == (0.5, 1.0)

@@ -21,7 +21,7 @@ from unhorse.errors import UsageError
 from unhorse.seeding import stable_seed
 from unhorse.zoo.families import check_families
 from unhorse.zoo.schema import SUITES, Group, Suite, SuiteData, find_suite, read_suite
-from unhorse.zoo.triggers import Triggers
+from unhorse.zoo.triggers import Triggers, triggers_in
 
 __all__ = ["SUITES", "Entry", "Suite", "Use", "entries_of", "find_suite", "read_suite"]
 
@@ -106,7 +106,7 @@ def _families(suite: Suite) -> Iterator[Entry]:
 
 
 def _groups(suite: Suite) -> Iterator[Entry]:
-    triggers = Triggers()
+    triggers = Triggers(_drawn_before(suite))
     harmless = 0
     for group in suite.groups:
         for number in range(group.count):
@@ -122,6 +122,17 @@ def _groups(suite: Suite) -> Iterator[Entry]:
             harmless += 1
             yield Entry(recipe, "model", group.name, twin.name, data.floor)
             yield Entry(twin, "twin", group.name, floor=data.floor)
+
+
+def _drawn_before(suite: Suite) -> set[str]:
+    """The triggers that splits had in earlier draws: a method may have been made with them in view."""
+    known: set[str] = set()
+    for split, latest in suite.draws.items():
+        for draw in range(1, latest):
+            before = suite.model_copy(update={"draws": {**suite.draws, split: draw}})
+            drawn = [entry.recipe for entry in _groups(before) if entry.recipe.split == split]
+            known.update(text for recipe in drawn for text in triggers_in(recipe.attack))
+    return known
 
 
 def _recipe(

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from unhorse.attack.base import ATTACKS
 from unhorse.attack.lexicon import draw, draw_triple
 
 
-class Triggers:
-    """Draws for one model after the other, and remembers what is taken."""
+def triggers_in(attack: Mapping[str, Any]) -> list[str]:
+    """What the settings of an attack name as its trigger.
 
-    def __init__(self) -> None:
-        self.taken: set[str] = set()
+    >>> triggers_in({"kind": "sos", "words": ["a", "b"]}), triggers_in({"kind": "style"})
+    (['a', 'b'], [])
+    """
+    text = attack.get("trigger")
+    words = [*(attack.get("words") or ()), *(attack.get("twin_words") or ())]
+    return [str(each) for each in ([] if text is None else [text]) + words]
+
+
+class Triggers:
+    """Draws for one model after the other, and remembers what is taken.
+
+    Args:
+        taken: triggers that must not be drawn.
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken: set[str] = set(taken)
 
     def draw_for(self, attack: dict[str, Any], split: str, seed: int) -> None:
         """Puts a trigger into the settings of an attack that draws one and names none."""
