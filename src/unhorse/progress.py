@@ -36,6 +36,9 @@ class ScanProgress:
     def distilling(self, done: int, steps: int, loss: float) -> None:
         """One step is done of teaching a reference that is made from the model."""
 
+    def agreeing(self, done: int, steps: int, loss: float) -> None:
+        """One step is done of teaching clean models what the model says of ordinary text."""
+
     def announce(self, announcement: Announcement) -> None:
         """The optimisation is about to start."""
 

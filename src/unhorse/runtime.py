@@ -34,11 +34,11 @@ NARROW = 256
 def cpu_multiplies_bf16() -> bool:
     """Whether this CPU multiplies bf16 matrices faster than fp32 ones.
 
-    With AMX it does. With AVX-512's bf16 products alone a product of MiniLM's shape was 2.4 times as
-    fast as in fp32 and a training step 1.8 times, but not on processors that are made for AMX and run
-    without it, as in a virtual machine that hides it: there a training step takes 1.5 times as long
-    as in fp32. These are told by their fp16 products, which the others do not have. Where no bf16
-    products exist they are emulated and about a hundred times slower.
+    With AMX it does. With AVX-512's bf16 products alone a product of MiniLM's shape was 2.4 times
+    as fast as in fp32 and a training step 1.8 times, but not on processors that are made for AMX
+    and run without it, as in a virtual machine that hides it: there a training step takes 1.5
+    times as long as in fp32. These are told by their fp16 products, which the others do not have.
+    Where no bf16 products exist they are emulated and about a hundred times slower.
     """
     capabilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     amx, products, made_for_amx = (

@@ -93,6 +93,7 @@ def scan(
     plan = plan_arms(subject, config)
     work = Work(subject, plan, passes, config, runtime, progress, budget)
     work.run()
+    subject = work.subject
     inversions = [*work.inversions, *work.dropped]
     now = circumstances_of(subject, config, passes, inversions)
     ruling = make_ruling(config, asked, task, now, reference=compared)

@@ -21,15 +21,20 @@ from unhorse.invert.budget import PLAIN_EPOCHS, Budget, Meter
 from unhorse.invert.estimate import Estimate, estimate
 from unhorse.invert.pose import Pass, pose_problem
 from unhorse.invert.run import compared_with_mirror, invert_arms
+from unhorse.invert.telling import telling_tokens
 from unhorse.judge.decide import convicts
 from unhorse.judge.evidence import examine, judging_tokens, scored
 from unhorse.judge.turned import turned_about
+from unhorse.learn.agree import AgreementConfig, agree, agreement_tokens
 from unhorse.progress import Announcement, ScanProgress
 from unhorse.runtime import is_out_of_memory
 from unhorse.types import Arm, ArmCount, Finding, Inversion, Runtime, Subject, Turned
 
 WORTH_A_PASS = 0.25
 """What must be left of a budget for another pass, as a share of what the last one took."""
+
+WORTH_AGREEING = 0.5
+"""The share of a budget that clean models may take to learn to agree."""
 
 
 class Work:
@@ -85,6 +90,7 @@ class Work:
 
     def _passes(self) -> None:
         self._plan_by_budget()
+        self._make_references_agree()
         for restart in count():
             for now in self.passes:
                 # Counted first: a pass that memory does not hold has begun and is not complete.
@@ -102,6 +108,26 @@ class Work:
                     return
             if self.budget is None:
                 return
+
+    def _make_references_agree(self) -> None:
+        """Clean models learn what the subject says of ordinary text, if the method asks for it.
+
+        Not where that would take most of a budget.
+        """
+        steps = max(getattr(each.config, "agreement", 0) for each in self.passes)
+        if not steps or not any(each.in_objective for each in self.subject.references):
+            return
+        config, left = AgreementConfig(steps=steps), self._left()
+        if left is not None and agreement_tokens(self.subject, config) > WORTH_AGREEING * left:
+            return
+        self.subject = agree(
+            self.subject,
+            telling=telling_tokens(self._problem(self.passes[0])),
+            seed=self.config.seed,
+            config=config,
+            progress=self.progress.agreeing,
+            count=self.meter.add,
+        )
 
     def _problem(self, now: Pass, restart: int = 0) -> Problem:
         return pose_problem(

@@ -55,6 +55,13 @@ class LiveProgress(ScanProgress):
         if self.task is not None:
             self.bar.update(self.task, completed=done, state=f"loss {loss:.3f}")
 
+    def agreeing(self, done: int, steps: int, loss: float) -> None:
+        """Moves a bar of its own on."""
+        if done == 1:
+            self._next("making references agree", steps)
+        if self.task is not None:
+            self.bar.update(self.task, completed=done, state=f"divergence {loss:.3f}")
+
     def announce(self, announcement: Announcement) -> None:
         """Prints what will be done and what it is expected to cost."""
         subject, runtime = announcement.subject, announcement.runtime

@@ -84,6 +84,11 @@ class Meter:
             return True
         return self.deadline is not None and time.monotonic() >= self.deadline
 
+    def add(self, forward: int, backward: int) -> None:
+        """Counts work that was done elsewhere."""
+        self.forward_tokens += forward
+        self.backward_tokens += backward
+
     def check(self) -> None:
         """Raises BudgetSpent when nothing is left."""
         if self.is_spent:

@@ -34,9 +34,14 @@ class Readings:
 def read(objective: Objective, triggers: Tensor) -> Readings:
     """Every trigger on every carrier."""
     return Readings(
-        log_odds(_losses(objective.subject, triggers)),
+        read_by(objective.subject, triggers),
         tuple(-log_odds(_losses(each, triggers)) for each in objective.references),
     )
+
+
+def read_by(model: ModelLoss, triggers: Tensor) -> Tensor:
+    """The log-odds that one model gives to what its rows are pulled towards."""
+    return log_odds(_losses(model, triggers))
 
 
 def slopes(objective: Objective, triggers: Tensor, slot: int = -1) -> Readings:
@@ -46,12 +51,13 @@ def slopes(objective: Objective, triggers: Tensor, slot: int = -1) -> Readings:
     slot decides where it is taken, so the triggers should differ there, and be many.
     """
     return Readings(
-        _slope(objective.subject, triggers, slot),
-        tuple(-_slope(each, triggers, slot) for each in objective.references),
+        slopes_of(objective.subject, triggers, slot),
+        tuple(-slopes_of(each, triggers, slot) for each in objective.references),
     )
 
 
-def _slope(model: ModelLoss, triggers: Tensor, slot: int) -> Tensor:
+def slopes_of(model: ModelLoss, triggers: Tensor, slot: int = -1) -> Tensor:
+    """The slopes of one model, for what its rows are pulled towards."""
     carriers = len(model.rows)
     owners = [carrier for _ in triggers for carrier in range(carriers)]
     choices = triggers.repeat_interleave(carriers, 0).to(model.table.device)

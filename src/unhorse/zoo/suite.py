@@ -125,7 +125,7 @@ def _groups(suite: Suite) -> Iterator[Entry]:
 
 
 def _drawn_before(suite: Suite) -> set[str]:
-    """The triggers that splits had in earlier draws: a method may have been made with them in view."""
+    """The triggers of earlier draws of a split: a method may have been made with them in view."""
     known: set[str] = set()
     for split, latest in suite.draws.items():
         for draw in range(1, latest):

@@ -42,7 +42,7 @@ from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
 from unhorse.invert.objective import Objective
-from unhorse.invert.readings import Readings, read, slopes, surprise
+from unhorse.invert.readings import Readings, read, read_by, slopes, surprise
 from unhorse.invert.search import Step
 from unhorse.invert.tokens import TokenSearch
 from unhorse.types import Inversion
@@ -59,6 +59,9 @@ PLAIN_TOKENS = 32
 EVERY_TENTH = 10
 """Which of them are enough to stand behind a trigger, or to tell how sure models are."""
 
+FIFTH = 5
+"""Of groups that are read, which share the references are asked about."""
+
 UNTRIED = torch.tensor(float("inf"))
 """The loss of a trigger that was not tried on all samples yet."""
 
@@ -72,6 +75,8 @@ BACKWARD = 3
 class FocusConfig(MethodConfig):
     """Every constant of the method."""
 
+    agreement: int = Field(default=150, ge=0)
+    """Steps for which clean models learn to agree with the subject before the search."""
     trigger_length: int = Field(default=5, ge=1, le=64)
     epochs: int = Field(default=8, ge=1)
     warm_up: int = Field(default=2, ge=1)
@@ -81,8 +86,18 @@ class FocusConfig(MethodConfig):
     """Samples on which the first slopes are taken."""
     listed: int = Field(default=100, ge=1)
     """Tokens that are read after their slopes."""
+    common: int = Field(default=6000, ge=0)
+    """The first tokens of the vocabulary, the common ones, that are read in groups."""
+    group: int = Field(default=10, ge=0)
+    """Tokens of a group."""
+    groupings: int = Field(default=2, ge=1)
+    """How often they are grouped anew, each time on another sample."""
+    from_groups: int = Field(default=50, ge=1)
+    """Tokens of the best groups that are read by themselves, beside those listed by slopes."""
     carriers: int = Field(default=3, ge=1)
     """Samples that they are read on, beside one of which the models are sure."""
+    tried_alone: int = Field(default=40, ge=1)
+    """The best of them that are compared on more samples."""
     pool: int = Field(default=24, ge=1)
     """Tokens that triggers are made of."""
     beam: int = Field(default=6, ge=1)
@@ -91,8 +106,8 @@ class FocusConfig(MethodConfig):
     """Samples on which triggers are compared."""
     hints: int = Field(default=8, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
-    compared: int = Field(default=32, ge=1)
-    """Triggers of an epoch that references are asked about: those that move the subject most."""
+    compared: int = Field(default=16, ge=1)
+    """The best triggers of an epoch on those, which are compared on more samples."""
     compared_on: int = Field(default=10, ge=1)
     """Samples on which those are compared."""
     confirmed: int = Field(default=2, ge=1)
@@ -106,7 +121,7 @@ class Focus:
     """Surprising tokens first, then triggers made of them."""
 
     name = "focus"
-    version = 3
+    version = 4
     tasks = EVERY_TASK
     presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig()})
     passes: tuple[str, ...] = ("short",)
@@ -144,7 +159,7 @@ class Growth(TokenSearch):
         self.grown_on: dict[tuple[int, int], list[Any]] = {}
         """The carriers on which triggers of an arm are compared."""
         self.leanings: dict[int, tuple[list[Any], list[Tensor]]] = {}
-        self.usual: dict[int, list[Tensor]] = {}
+        self.usual: dict[tuple[int, ...], list[Tensor]] = {}
         """What each reference says of an arm's carriers when nothing in particular is put in."""
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
@@ -180,19 +195,61 @@ class Growth(TokenSearch):
         """Ranks the tokens by slopes, then by readings where models are unsure and where sure."""
         usable, config = self.usable[arm], self.config
         foreseen = self._slopes(arm, self._drawn(arm), self._plain(arm))
-        listed = foreseen.topk(min(config.listed, len(foreseen))).indices
+        by_slope = foreseen.topk(min(config.listed, len(foreseen))).indices
+        either = sorted({*by_slope.tolist(), *self._in_company(arm).tolist()})
+        listed = torch.tensor(sorted(either, key=foreseen.tolist().__getitem__, reverse=True))
         self._offer(arm, usable[listed[:1]], UNTRIED, UNTRIED)
         tokens = usable[listed].unsqueeze(-1)
         unsure, sure = self._carriers(arm, config.carriers), self._carriers(arm, 1, sure=True)
-        among_unsure = foreseen[listed] + surprise(self._read(arm, unsure, tokens))
-        against_sure = surprise(self._read(arm, sure, tokens))
-        rankings = (
+        among, against = (self._read(arm, each, tokens) for each in (unsure, sure))
+        gain = self._gain(arm, unsure, among) + self._gain(arm, sure, against)
+        by_gain, *rankings = (
             usable[listed[each.argsort(descending=True, stable=True)]].tolist()
-            for each in (among_unsure, against_sure, foreseen[listed])
+            for each in (
+                gain,
+                foreseen[listed] + surprise(among),
+                surprise(against),
+                foreseen[listed],
+            )
         )
+        alone = [(token,) for token in by_gain[: config.tried_alone]]
+        best = [token for (token,) in self._best(arm, alone, config.compared_on)]
+        rankings.insert(0, [*best, *by_gain[len(best) :]])
         mixed = dict.fromkeys(token for turn in zip(*rankings, strict=True) for token in turn)
         self.pools[arm] = list(mixed)[: config.pool]
         self.beams[arm] = [(token,) for token in self.pools[arm][: config.beam]]
+
+    def _in_company(self, arm: int) -> Tensor:
+        """Common tokens whose groups move the subject and not the references, among the usable.
+
+        Read in groups on samples that all models are sure about, in which nothing but a planted
+        token does anything: it moves its group, whatever else is in there.
+        """
+        config, size = self.config, self.config.group
+        tokens = self.usable[arm][: config.common]
+        whole = len(tokens) // size * size if size else 0
+        if not whole or not self.problem.objective.references:
+            return torch.zeros(0, dtype=torch.long)
+        gains = torch.zeros(len(tokens))
+        for carrier in self._carriers(arm, config.groupings, sure=True):
+            order = torch.randperm(len(tokens), generator=self.generators[arm])[:whole]
+            gain = self._gain_of_groups(arm, carrier, tokens[order].view(-1, size))
+            gains[order] += gain.repeat_interleave(size)
+        return gains.topk(min(config.from_groups, len(tokens))).indices
+
+    def _gain_of_groups(self, arm: int, carrier: Any, groups: Tensor) -> Tensor:
+        """How far groups move the subject, less the references; they are asked about the best."""
+        objective = self._pose([arm], [[carrier]], groups.shape[-1])
+        moved = read_by(objective.subject, groups).squeeze(-1)
+        asked = moved.topk(max(1, len(moved) // FIFTH)).indices
+        gain = moved[asked]
+        usual = self._plain(arm)[::EVERY_TENTH].expand(-1, groups.shape[-1])
+        for reference in objective.references:
+            said = -read_by(reference, torch.cat([groups[asked], usual])).squeeze(-1)
+            gain = gain - (said[: len(asked)] - said[len(asked) :].median()).relu()
+        made = torch.full_like(moved, float(gain.min()))
+        made[asked] = gain
+        return (made - made.mean()) / made.std().clamp(min=1e-6)
 
     def longer(self, arm: int) -> list[Trigger]:
         """Every trigger of the beam with a token behind it: of the pool, or where slopes point."""
@@ -233,37 +290,41 @@ class Growth(TokenSearch):
 
     def _keep(self, arm: int, triggers: Sequence[Trigger]) -> None:
         """The beam is made of those that move the subject most and the references least."""
+        config = self.config
         if not triggers:
             return
-        triggers = self._most_moving(arm, self._growth_carriers(arm), triggers)
-        carriers = self._growth_carriers(arm, self.config.compared_on)
-        readings = self._read(arm, carriers, torch.tensor(triggers))
-        gain = readings.subject.mean(-1)
-        for moved, usual in zip(readings.references, self._usual(arm, carriers), strict=True):
-            gain = gain - (moved - usual).relu().mean(-1)
-        order = gain.argsort(descending=True, stable=True)[: self.config.beam]
-        self.beams[arm] = [triggers[i] for i in order.tolist()]
+        few = self._best(arm, triggers, config.growth_carriers, config.compared)
+        self.beams[arm] = self._best(arm, few, config.compared_on, config.beam)
         tokens = (token for trigger in self.beams[arm] for token in trigger)
         self.grown_with[arm] = dict.fromkeys([*tokens, *self.grown_with[arm]])
 
-    def _usual(self, arm: int, carriers: Sequence[Any]) -> list[Tensor]:
-        """The same, read when it is first wanted."""
-        if arm not in self.usual:
-            plain = self._read(arm, carriers, self._plain(arm)[::EVERY_TENTH])
-            self.usual[arm] = [each.median(0).values for each in plain.references]
-        return self.usual[arm]
+    def _best(
+        self, arm: int, triggers: Sequence[Trigger], samples: int, count: int | None = None
+    ) -> list[Trigger]:
+        """Those with the highest gain on so many samples, the best first; all if not so many."""
+        if not triggers:
+            return []
+        carriers = self._growth_carriers(arm, samples)
+        gain = self._gain(arm, carriers, self._read(arm, carriers, torch.tensor(triggers)))
+        order = gain.argsort(descending=True, stable=True)[:count]
+        return [triggers[i] for i in order.tolist()]
 
-    def _most_moving(
-        self, arm: int, carriers: Sequence[Any], triggers: Sequence[Trigger]
-    ) -> Sequence[Trigger]:
-        """Those that move the subject most, whatever the references say."""
-        if len(triggers) <= self.config.compared:
-            return triggers
-        asked = [[carrier] for carrier in carriers]
-        objective = self._pose([arm] * len(asked), asked, len(triggers[0]))
-        alone = read(replace(objective, references=()), torch.tensor(triggers)).subject.mean(-1)
-        best = alone.argsort(descending=True, stable=True)[: self.config.compared]
-        return [triggers[i] for i in best.tolist()]
+    def _gain(self, arm: int, carriers: Sequence[Any], readings: Readings) -> Tensor:
+        """How far triggers move the subject to the target, less what they do to references:
+        how much further than usual these move away from the truth."""
+        gain = readings.subject.mean(-1)
+        usual = self._usual(arm, carriers)
+        for moved, before in zip(readings.references, usual, strict=True):
+            gain = gain - (moved - before).relu().mean(-1)
+        return gain
+
+    def _usual(self, arm: int, carriers: Sequence[Any]) -> list[Tensor]:
+        """What references say of carriers when nothing in particular is put in."""
+        known = (arm, *map(id, carriers))
+        if known not in self.usual:
+            plain = self._read(arm, carriers, self._plain(arm)[::EVERY_TENTH])
+            self.usual[known] = [each.median(0).values for each in plain.references]
+        return self.usual[known]
 
     def _growth_carriers(self, arm: int, count: int | None = None) -> list[Any]:
         count = count or self.config.growth_carriers
