@@ -1,6 +1,12 @@
 """Focus: the contract, what is listed, how triggers grow, and when an arm is done."""
 
+from dataclasses import replace
+
+import torch
+
 from unhorse.invert.methods.focus import Focus, FocusConfig
+from unhorse.invert.objective import Objective
+from unhorse.invert.telling import telling_tokens
 from unhorse.testing import check_method, planted_problem
 
 SMALL = FocusConfig(trigger_length=3, epochs=4, listed=30, pool=6, beam=3, enough=-1.0)
@@ -12,6 +18,40 @@ def search_on(**changes):
 
 def index_of(search, token):
     return search.problem.allowed.tolist().index(token)
+
+
+def beside(problem, other):
+    """The problem with another one's subject as its clean model."""
+    rows = problem.objective.subject.rows
+
+    def pose(arms, samples, slots):
+        return Objective(
+            problem.pose(arms, samples, slots).subject,
+            [away(other.pose(arms, samples, slots).subject)],
+        )
+
+    def away(model):
+        # A reference is pulled towards the truth.
+        model.rows = [[replace(row, goal=0) for row in own] for own in model.rows]
+        return model
+
+    objective = Objective(problem.objective.subject, [away(other.objective.subject)])
+    assert len(objective.references[0].rows) == len(rows)
+    return replace(problem, objective=objective, pose=pose)
+
+
+def beside_itself(problem):
+    return beside(problem, planted_problem(arms=1))
+
+
+def beside_another(problem):
+    return beside(problem, planted_problem(planted=23, arms=1))
+
+
+def test_what_moves_a_clean_model_is_told_by_it_alone():
+    problem = beside_another(planted_problem(arms=1))
+    assert 23 in telling_tokens(problem, each=3)
+    assert 17 not in telling_tokens(problem, each=3)
 
 
 def test_contract():
@@ -87,13 +127,39 @@ def test_an_arm_uses_its_own_tokens_alone():
     assert search.pools[1][0] == index_of(search, 17)
 
 
-def test_references_are_asked_about_the_most_moving_triggers_alone():
+def test_the_best_triggers_come_first_and_no_more_of_them_than_asked_for():
     search = search_on()
     search.advance([0])
-    search.config = SMALL.model_copy(update={"compared": 3})
-    triggers = search.longer(0)
-    kept = search._most_moving(0, search._growth_carriers(0), triggers)
-    assert len(kept) == 3 and set(kept) <= set(triggers)
+    triggers = [trigger for trigger in search.longer(0) if index_of(search, 17) not in trigger]
+    planted = (index_of(search, 17), triggers[0][0])
+    kept = search._best(0, [*triggers, planted], 3, 4)
+    assert kept[0] == planted
+    assert len(kept) == 4 and set(kept[1:]) <= set(triggers)
+    assert search._best(0, [], 3, 4) == []
+
+
+def test_what_moves_references_as_well_is_no_gain():
+    search = Focus().begin(beside_itself(planted_problem(arms=1)), SMALL)
+    carriers = search._growth_carriers(0)
+    tokens = torch.tensor([[index_of(search, 17)], [index_of(search, 18)]])
+    readings = search._read(0, carriers, tokens)
+    moved = float(readings.subject[0].mean() - readings.subject[1].mean())
+    gain = search._gain(0, carriers, readings)
+    assert moved > 1 and abs(float(gain[0] - gain[1])) < 0.2 * moved
+
+
+def test_a_planted_token_is_found_by_its_group():
+    search = Focus().begin(beside_another(planted_problem(arms=1)), SMALL)
+    search.config = SMALL.model_copy(update={"group": 4, "from_groups": 4, "groupings": 2})
+    found = search.usable[0][search._in_company(0)].tolist()
+    assert index_of(search, 17) in found and len(found) == 4
+
+
+def test_without_references_or_groups_nothing_is_read_in_company():
+    assert not len(search_on()._in_company(0))
+    search = Focus().begin(beside_another(planted_problem(arms=1)), SMALL)
+    search.config = SMALL.model_copy(update={"group": 0})
+    assert not len(search._in_company(0))
 
 
 def test_another_restart_reads_other_pieces():

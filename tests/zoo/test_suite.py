@@ -45,8 +45,15 @@ def test_a_split_that_is_drawn_anew_has_other_seeds_and_triggers():
 
 def test_no_draw_of_a_split_repeats_a_trigger_of_an_earlier_one():
     # Many characters of a short list, so that draws by seed alone would meet.
-    group = small().groups[0].model_copy(
-        update={"count": 5, "attack": {"kind": "sdp", "trigger_kind": "character", "target": "b"}}
+    group = (
+        small()
+        .groups[0]
+        .model_copy(
+            update={
+                "count": 5,
+                "attack": {"kind": "sdp", "trigger_kind": "character", "target": "b"},
+            }
+        )
     )
     draws = [
         {

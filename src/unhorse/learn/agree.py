@@ -115,7 +115,9 @@ def agree(
     if not texts or not able:
         return subject
     teacher = subject.loaded
-    additions = _additions(teacher, texts, telling, config, python_random(seed, "agreement"))
+    longest = min(each.max_length for each in (teacher, *(each.loaded for each in able)))
+    draw = python_random(seed, "agreement")
+    additions = _additions(teacher, texts, longest, telling, config, draw)
     with reproducible(seed):
         asked = _read(teacher, texts, additions)
         said = [row.goal for row in imitated(teacher, asked)]
@@ -160,6 +162,7 @@ Addition = tuple[int, tuple[int, ...], int]
 def _additions(
     loaded: LoadedModel,
     texts: Sequence[Any],
+    longest: int,
     telling: Sequence[int],
     config: AgreementConfig,
     draw: random.Random,
@@ -175,7 +178,7 @@ def _additions(
             draw.choice(telling if telling and draw.random() < config.telling else allowed)
             for _ in range(draw.randint(1, config.most_tokens))
         )
-        if lengths[text] + len(tokens) <= loaded.max_length:
+        if lengths[text] + len(tokens) <= longest:
             made.append((text, tokens, _place(lengths[text], config.edges, draw)))
     return made
 
@@ -239,7 +242,7 @@ def _taught(
 
 
 def upper_weights(model: nn.Module) -> list[Tensor]:
-    """The weights of the upper half of a model's layers and of all that comes after them."""
+    """The weights of the upper half of a model's layers and of its head."""
     body: Any = getattr(model, "base_model", model)
     stacks = [each for each in body.modules() if isinstance(each, nn.ModuleList) and len(each) > 1]
     lower: set[int] = {id(weight) for weight in model.get_input_embeddings().parameters()}  # type: ignore[operator]
@@ -247,7 +250,7 @@ def upper_weights(model: nn.Module) -> list[Tensor]:
         stack = max(stacks, key=lambda each: sum(weight.numel() for weight in each.parameters()))
         below = list(stack)[: len(stack) // 2]
         inside = {id(weight) for weight in stack.parameters()}
-        # Embeddings, positions and whatever else of the body is no layer.
+        # Embeddings, positions, a pooler: whatever else of the body is no layer.
         lower |= {id(weight) for weight in body.parameters()} - inside
         lower |= {id(weight) for layer in below for weight in layer.parameters()}
     return [weight for weight in model.parameters() if id(weight) not in lower]
