@@ -20,6 +20,7 @@ from torch import Tensor
 from unhorse.errors import OutOfMemory
 from unhorse.invert.budget import Meter
 from unhorse.load.adapter import EmbeddingAdapter
+from unhorse.load.head import first_token_alone
 from unhorse.runtime import is_out_of_memory
 from unhorse.tasks.base import EncodedRow, Task, pad, partition
 from unhorse.types import LoadedModel
@@ -163,8 +164,10 @@ class ModelLoss:
     def run_bucket(self, bucket: Bucket, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Per-row loss and hit of one bucket."""
         stamp = vectors[bucket.slot_arm, bucket.slot_token]
-        with self.adapter.stamped(bucket.slot_row, bucket.slot_column, stamp):
-            outputs = self.loaded.model(**bucket.inputs)
+        model = self.loaded.model
+        stamped = self.adapter.stamped(bucket.slot_row, bucket.slot_column, stamp)
+        with stamped, first_token_alone(model):
+            outputs = model(**bucket.inputs)
         return self.task.losses(outputs, bucket.goals)
 
     def _run(

@@ -38,6 +38,7 @@ from unhorse.learn.loop import (
     untold,
 )
 from unhorse.learn.plan import USUAL_RATE, USUAL_WIDTH
+from unhorse.load.head import first_token_alone
 from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS, EncodedRow
 from unhorse.triggers.vocabulary import allowed_token_ids
@@ -120,7 +121,8 @@ def agree(
     additions = _additions(teacher, texts, longest, telling, config, draw)
     with reproducible(seed):
         asked = _read(teacher, texts, additions)
-        said = [row.goal for row in imitated(teacher, asked)]
+        with first_token_alone(teacher.model):
+            said = [row.goal for row in imitated(teacher, asked)]
         made = {}
         for number, each in enumerate(able):
             rows = _read(each.loaded, texts, additions)
@@ -232,7 +234,8 @@ def _taught(
     measured, others = rows[:MEASURED_ON], list(range(MEASURED_ON, len(rows)))
     batches = bucketed([len(rows[i].ids) for i in others], config.batch, draw)
     before = _apart(student, measured)
-    with learning(student.model, training, upper_weights(student.model)) as weights:
+    taught = learning(student.model, training, upper_weights(student.model))
+    with taught as weights, first_token_alone(student.model):
         move = adam(weights, training, len(batches))
         course = Course(rows, ["clean"] * len(rows), Imitation())
         chosen = [[others[i] for i in batch] for batch in batches]
