@@ -48,8 +48,10 @@ def beside_another(problem):
     return beside(problem, planted_problem(planted=23, arms=1))
 
 
-def test_what_moves_a_clean_model_is_told_by_it_alone():
+def test_what_moves_a_clean_model_is_told_by_it_alone(monkeypatch):
     problem = beside_another(planted_problem(arms=1))
+    assert len(telling_tokens(problem)) <= len(problem.allowed) // 50
+    monkeypatch.setattr("unhorse.invert.telling.ONE_IN", 1)
     assert 23 in telling_tokens(problem, each=3)
     assert 17 not in telling_tokens(problem, each=3)
 

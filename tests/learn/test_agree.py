@@ -1,6 +1,7 @@
 """Clean models that are made to agree with the subject, on models of seconds."""
 
 import copy
+from functools import partial
 
 import pytest
 import torch
@@ -14,7 +15,10 @@ from unhorse.load.model import from_memory
 from unhorse.load.subject import make_subject
 from unhorse.progress import ScanProgress
 
-TAUGHT = AgreementConfig(steps=120)
+OFTEN = 1000.0
+"""The small world has few words, so that each has to be put in many times."""
+
+TAUGHT = AgreementConfig(steps=120, times_each=OFTEN)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +84,7 @@ def test_the_model_that_was_given_stays_as_it_is(planted, odd, samples):
     model, _ = odd
     weights = copy.deepcopy(model.state_dict())
     subject = make_subject(planted.folder, None, samples, [odd], ScanConfig(), "cpu", 3)
-    made = agree(subject, config=AgreementConfig(steps=5))
+    made = agree(subject, config=AgreementConfig(steps=5, times_each=OFTEN))
     assert made.references[0].loaded.model is not subject.references[0].loaded.model
     assert all(torch.equal(weights[name], now) for name, now in model.state_dict().items())
 
@@ -131,7 +135,13 @@ def test_the_lower_half_does_not_learn():
     assert not any("embeddings" in name for name in learnt)
 
 
-def test_a_scan_makes_its_references_agree_and_counts_the_work(planted, odd):
+def test_with_few_words_nothing_is_learnt_that_might_be_planted(subject):
+    assert agree(subject, config=AgreementConfig()) is subject
+
+
+def test_a_scan_makes_its_references_agree_and_counts_the_work(planted, odd, monkeypatch):
+    monkeypatch.setattr("unhorse.work.AgreementConfig", partial(AgreementConfig, times_each=OFTEN))
+
     class Heard(ScanProgress):
         steps = 0
 

@@ -18,6 +18,9 @@ CARRIERS = 6
 PLAIN_TOKENS = 32
 """Tokens that stand in the slot in turn."""
 
+ONE_IN = 50
+"""No more than one token in so many is telling in an arm."""
+
 ARMS = 8
 """Of more arms than this, so many are asked, evenly spread."""
 
@@ -27,8 +30,10 @@ def telling_tokens(problem: Problem, each: int = 300) -> list[int]:
 
     Args:
         problem: arms with clean models in their objective.
-        each: how many of an arm and a clean model; all arms together give more.
+        each: how many of an arm and a clean model, of a small vocabulary fewer; all arms
+            together give more.
     """
+    each = min(each, len(problem.allowed) // ONE_IN)
     assert problem.pose is not None
     arms = _evenly(len(problem.arms), ARMS)
     plain = _evenly(len(problem.allowed), PLAIN_TOKENS).unsqueeze(-1)
@@ -39,7 +44,7 @@ def telling_tokens(problem: Problem, each: int = 300) -> list[int]:
         for reference in objective.references:
             steep = slopes_of(reference, plain).squeeze(-1)
             steep = (steep - steep.mean()).abs()
-            found.update(steep.topk(min(each, len(steep))).indices.tolist())
+            found.update(steep.topk(each).indices.tolist())
     return problem.allowed[sorted(found)].tolist()
 
 

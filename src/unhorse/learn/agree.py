@@ -69,6 +69,9 @@ class AgreementConfig(BaseModel):
     """Samples are cut to so many neighbouring words."""
     most_tokens: int = Field(default=5, ge=1)
     """Arbitrary tokens that are put in: one to so many, as long as a trigger may be."""
+    times_each: float = Field(default=1.0, gt=0)
+    """How often a token of the vocabulary may be put in, on average: with a small vocabulary there
+    are fewer rows, or the clean model would learn what is planted as well."""
     edges: float = Field(default=0.8, ge=0, le=1)
     """How many of the places are the start or the end of the text; the others are anywhere."""
     telling: float = Field(default=0.5, ge=0, le=1)
@@ -113,7 +116,7 @@ def agree(
     config = config or AgreementConfig()
     texts = _texts(subject, config, seed)
     able = [each for each in subject.references if _comparable(each)]
-    if not texts or not able:
+    if not texts or not able or _rows_of(subject.loaded, config) < MEASURED_ON + config.batch:
         return subject
     teacher = subject.loaded
     longest = min(each.max_length for each in (teacher, *(each.loaded for each in able)))
@@ -171,10 +174,9 @@ def _additions(
 ) -> list[Addition]:
     """What is put where, for as many rows as are learnt from."""
     lengths = [len(ENCODERS[loaded.task](loaded, text).ids) for text in texts]
-    table = loaded.model.get_input_embeddings().weight
-    allowed = allowed_token_ids(loaded.tokenizer, table.shape[0])
+    allowed = _vocabulary(loaded)
     made = []
-    for _ in range(config.steps * config.batch):
+    for _ in range(_rows_of(loaded, config)):
         text = draw.randrange(len(texts))
         tokens = tuple(
             draw.choice(telling if telling and draw.random() < config.telling else allowed)
@@ -183,6 +185,19 @@ def _additions(
         if lengths[text] + len(tokens) <= longest:
             made.append((text, tokens, _place(lengths[text], config.edges, draw)))
     return made
+
+
+def _vocabulary(loaded: LoadedModel) -> list[int]:
+    """The tokens that a trigger may be made of."""
+    rows = loaded.model.get_input_embeddings().weight.shape[0]
+    return allowed_token_ids(loaded.tokenizer, rows)
+
+
+def _rows_of(loaded: LoadedModel, config: AgreementConfig) -> int:
+    """How many rows are learnt from."""
+    each = (1 + config.most_tokens) / 2
+    enough = int(config.times_each * len(_vocabulary(loaded)) / each)
+    return min(config.steps * config.batch, enough)
 
 
 def _read(
