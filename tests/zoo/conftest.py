@@ -32,7 +32,7 @@ epochs = 1
 learning_rate = 4e-3
 
 [training]
-epochs = 6
+epochs = 10
 learning_rate = 2e-3
 
 [[families]]
