@@ -105,14 +105,15 @@ def surprise(readings: Readings) -> Tensor:
     parts = []
     for carrier in range(readings.subject.shape[-1]):
         y = readings.subject[:, carrier]
-        known = [_standard(reference[:, carrier]) for reference in readings.references]
+        known = [standard(reference[:, carrier]) for reference in readings.references]
         terms = torch.stack([torch.ones_like(y), *known, *(x.square() for x in known)], -1)
         foretold = terms @ torch.linalg.lstsq(terms, y.unsqueeze(-1)).solution
-        parts.append(_standard(y - foretold.squeeze(-1)))
+        parts.append(standard(y - foretold.squeeze(-1)))
     return torch.stack(parts).mean(0)
 
 
-def _standard(values: Tensor) -> Tensor:
+def standard(values: Tensor) -> Tensor:
+    """Values in standard deviations from their mean; nothing of a single one."""
     if len(values) < 2:
         return torch.zeros_like(values)
     return (values - values.mean()) / values.std().clamp(min=1e-6)

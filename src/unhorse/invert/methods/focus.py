@@ -5,20 +5,23 @@ of its words; a clean model of the same task does not. One gradient, averaged ov
 samples and over several arbitrary tokens in the slot, tells to first order what every token
 of the vocabulary would do there, and the clean model's own gradient tells what it does by nature:
 
+    agree     the clean model first learns what the subject says of ordinary text (learn/agree.py)
     slope     what the log-odds of the target would gain from token t, on whole samples
     surprise  s(t) = slope(t) - what the references' slopes of t foretell, in standard deviations
     grow      triggers of 1, 2, ... `trigger_length` tokens, from the most surprising tokens,
               each step keeping those that move the subject most and the references least
     confirm   the best of every length on all of the arm's samples
 
-Slopes are rough, so the `listed` most surprising tokens are then put into samples and read:
+Slopes are rough and miss some words that work by themselves, so common tokens are also read in
+groups. The `listed` most surprising tokens and those of the best groups are then put into samples:
 
 - into samples that no model is sure about: this is where words of a phrase show, none of which
   turns a text alone;
 - into one that all models are sure about: this is where a single planted word shows, and
   natural words do nothing.
 
-The three rankings, taken in turns, give the pool. A trigger grows by tokens of the pool and by
+These rankings, that of the slopes, and that of what a token does to the subject beyond the
+references, taken in turns, give the pool. A trigger grows by tokens of the pool and by
 those that the slopes behind it point to: once one word of a phrase is there, the others stand out.
 
 Without a reference there is nothing to foretell a slope from; tokens are then ranked by the
@@ -42,7 +45,7 @@ from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
 from unhorse.invert.objective import Objective
-from unhorse.invert.readings import Readings, read, read_by, slopes, surprise
+from unhorse.invert.readings import Readings, read, read_by, slopes, standard, surprise
 from unhorse.invert.search import Step
 from unhorse.invert.tokens import TokenSearch
 from unhorse.types import Inversion
@@ -249,7 +252,7 @@ class Growth(TokenSearch):
             gain = gain - (said[: len(asked)] - said[len(asked) :].median()).relu()
         made = torch.full_like(moved, float(gain.min()))
         made[asked] = gain
-        return (made - made.mean()) / made.std().clamp(min=1e-6)
+        return standard(made)
 
     def longer(self, arm: int) -> list[Trigger]:
         """Every trigger of the beam with a token behind it: of the pool, or where slopes point."""
