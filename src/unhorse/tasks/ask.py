@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from unhorse.load.head import first_token_alone
 from unhorse.runtime import is_out_of_memory
 from unhorse.tasks.base import batches_by_length, pad
 from unhorse.types import LoadedModel
@@ -52,7 +53,7 @@ def _one_pass(
     if type_ids is not None:
         inputs["token_type_ids"] = pad([type_ids[i] for i in batch], 0)[0].to(device)
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), first_token_alone(loaded.model):
             outputs = loaded.model(**inputs)
             picked = [pick(outputs, place, number) for place, number in enumerate(batch)]
     except (MemoryError, RuntimeError) as error:
