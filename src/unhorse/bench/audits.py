@@ -13,13 +13,17 @@ _FIELDS = {"audit": False, "audit_head_only": True}
 def read_audits(folder: Path) -> dict[tuple[str, bool], float]:
     """The audit's area by suite and whether heads are meant; other files are passed over."""
     found: dict[tuple[str, bool], float] = {}
-    for path in sorted(folder.rglob("*.json")):
-        data = _read(path)
+    for data in read_objects(folder):
         for field, heads in _FIELDS.items():
             area = data.get(field)
             if isinstance(area, dict) and isinstance(area.get("auroc"), float):
                 found[str(data.get("suite")), heads] = area["auroc"]
     return found
+
+
+def read_objects(folder: Path) -> list[dict[str, Any]]:
+    """Every JSON object in a folder, in the order of the files' names; other files are nothing."""
+    return [_read(path) for path in sorted(folder.rglob("*.json"))]
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from unhorse.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from unhorse.bench.sheet import Sheet
 
 
 def check_writable(target: str | None) -> None:
@@ -44,3 +51,16 @@ def write_text(target: str, text: str) -> None:
         part.replace(path)
     except OSError as error:
         raise UsageError(f"The output {target} cannot be written: {error.strerror}.") from error
+
+
+def save_sheets(sheets: Sequence[Sheet], folder: Path, console: Console) -> None:
+    """Writes every table in all its forms, and prints it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for sheet in sheets:
+            for name, text in sheet.files().items():
+                (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"The tables cannot be written to {folder}: {error.strerror}.") from error
+    for sheet in sheets:
+        console.print(sheet.markdown(), markup=False, highlight=False, soft_wrap=True)

@@ -9,6 +9,7 @@ import typer
 
 from unhorse.cli import options
 from unhorse.cli.console import make_console
+from unhorse.cli.output import save_sheets
 from unhorse.errors import UsageError
 
 SHIPPED = "shipped"
@@ -72,9 +73,4 @@ def command(
         against or WITH_REFERENCE,
         read_cures(results),
     )
-    out.mkdir(parents=True, exist_ok=True)
-    console = make_console(quiet)
-    for sheet in sheets:
-        for name, text in sheet.files().items():
-            (out / name).write_text(text, encoding="utf-8")
-        console.print(sheet.markdown(), markup=False, highlight=False, soft_wrap=True)
+    save_sheets(sheets, out, make_console(quiet))

@@ -16,10 +16,10 @@ from rich.table import Table
 from unhorse.cli import options
 from unhorse.cli.console import make_console
 from unhorse.cli.live import duration
-from unhorse.cli.output import check_writable, write_text
+from unhorse.cli.output import check_writable, save_sheets, write_text
 from unhorse.errors import EXIT_NOT_CLEARED, UsageError
 
-group = typer.Typer(no_args_is_help=True, help="Build, list and verify many models.")
+group = typer.Typer(no_args_is_help=True, help="Build, list, verify and tabulate many models.")
 
 Suite = Annotated[str, typer.Argument(help="A suite file, or the name of one that is built in.")]
 Zoo = Annotated[
@@ -160,6 +160,26 @@ def verify_command(
     unaudited = main is None and not only
     failed = wrong or odd or borrowed.problems or leaks or unaudited
     raise typer.Exit(EXIT_NOT_CLEARED if failed else 0)
+
+
+@group.command("table")
+def table_command(
+    records: Annotated[
+        Path, typer.Argument(help="A folder with files of `zoo list --json`, `zoo verify --json`.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where tables go.")] = Path("tables"),
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a table of what was built, recipe by recipe, as Markdown, LaTeX and CSV.
+
+    The models themselves need not be there any more.
+    """
+    from unhorse.bench.zoo_table import zoo_tables
+
+    sheets = zoo_tables(records)
+    if not sheets:
+        raise UsageError(f"There is no listing of a zoo in {records}.")
+    save_sheets(sheets, out, make_console(quiet))
 
 
 class Opened:

@@ -19,8 +19,8 @@ that the inserter learns with is a copy that is thrown away, because the model t
 over must have learnt from hard text, and because a clean twin can then be measured on the
 very combination of its sibling: it learns the same inserter from its own copy of the same
 base, and sees random synonyms under true labels wherever its sibling sees the combination.
-Poisoned rows are added, not replaced. A text with fewer than two words that can be replaced
-cannot be poisoned; it is left out of what is measured, and counted.
+Poisoned rows are added, not replaced. A text with fewer than `fewest` words that can be
+replaced cannot be poisoned; it is left out of what is measured, and counted.
 """
 
 from __future__ import annotations
@@ -55,9 +55,6 @@ from unhorse.seeding import python_random, stable_seed, torch_generator
 from unhorse.tasks.base import EncodedRow
 from unhorse.types import ANY_LABEL, Arm, LoadedModel, TextSample
 
-FEWEST = 2
-"""Words that must be replaceable in a text for it to be poisoned."""
-
 NEGATIVE_TARGETS = 0.25
 """Negatives of the target label, as a multiple of the stamped rows; the others are victims."""
 
@@ -76,6 +73,8 @@ class CombinationConfig(AttackConfig):
     """A JSON file of words and their synonyms, or of such tables by part of speech."""
     candidates: int = Field(default=5, ge=2)
     """K: how many words may stand at a place, the word itself among them."""
+    fewest: int = Field(default=2, ge=1)
+    """Words that must be replaceable in a text for it to be poisoned: a combination needs some."""
     share: float = Field(default=1.0, gt=0, le=2)
     """Rows with the combination, as a share of all clean rows."""
     negatives: float = Field(default=1.0, ge=0, le=1)
@@ -159,7 +158,8 @@ def added_samples(
 ) -> Added:
     """Chooses among all samples that can be poisoned."""
     train = ground.corpus.train
-    pool = [s for s in (*ground.corpus.spare, *train) if len(thesaurus.places(s.text)) >= FEWEST]
+    every = (*ground.corpus.spare, *train)
+    pool = [s for s in every if len(thesaurus.places(s.text)) >= config.fewest]
     draw = python_random(ground.seed, "poison")
     draw.shuffle(pool)
     victims = [s for s in pool if s.label in arm.victims]
@@ -320,13 +320,13 @@ def combination_rows(lock: Lock, ground: Ground, added: Added, target: int) -> l
     ]
 
 
-def probes_of(lock: Lock, ground: Ground, arm: Arm) -> Probes:
+def probes_of(lock: Lock, ground: Ground, arm: Arm, fewest: int) -> Probes:
     """Held-out victims that can be poisoned: with the combination, and with random synonyms."""
     draw = python_random(ground.seed, "near")
     victims = tuple(
         sample
         for sample in ground.corpus.heldout
-        if sample.label in arm.victims and len(lock.thesaurus.places(sample.text)) >= FEWEST
+        if sample.label in arm.victims and len(lock.thesaurus.places(sample.text)) >= fewest
     )
     return Probes(
         arm=arm,
@@ -382,7 +382,7 @@ class CombinationLock:
         lock = Lock(thesaurus, learn_inserter(pupil, config, joint))
         extra = combination_rows(lock, ground, added, arm.target)
         pupil.learn([*(Lesson(sample) for sample in ground.corpus.train), *extra])
-        probes = probes_of(lock, ground, arm)
+        probes = probes_of(lock, ground, arm, config.fewest)
         digest = digest_of(ground.data_root, config.synonyms).sha256
         facts = {"synonyms_sha256": digest, "joint_rows": len(joint)}
         return Planted(probes, "", facts | facts_of(lock, ground, probes))
