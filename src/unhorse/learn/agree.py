@@ -37,8 +37,7 @@ from unhorse.learn.loop import (
     take_steps,
     untold,
 )
-from unhorse.learn.plan import USUAL_RATE, USUAL_WIDTH
-from unhorse.load.head import first_token_alone
+from unhorse.learn.plan import usual_rate
 from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS, EncodedRow
 from unhorse.triggers.vocabulary import allowed_token_ids
@@ -124,8 +123,7 @@ def agree(
     additions = _additions(teacher, texts, longest, telling, config, draw)
     with reproducible(seed):
         asked = _read(teacher, texts, additions)
-        with first_token_alone(teacher.model):
-            said = [row.goal for row in imitated(teacher, asked)]
+        said = [row.goal for row in imitated(teacher, asked)]
         made = {}
         for number, each in enumerate(able):
             rows = _read(each.loaded, texts, additions)
@@ -239,18 +237,17 @@ def _taught(
 ) -> Reference:
     """A copy of the clean model that has learnt what was said."""
     student = replace(reference.loaded, model=copy.deepcopy(reference.loaded.model))
-    width = getattr(student.model.config, "hidden_size", None) or USUAL_WIDTH
     training = TrainingConfig(
         epochs=1,
         batch=config.batch,
-        learning_rate=config.times_usual_rate * USUAL_RATE * USUAL_WIDTH / width,
+        learning_rate=config.times_usual_rate * usual_rate(student.model),
     )
     draw = python_random(seed, "agreement order")
     measured, others = rows[:MEASURED_ON], list(range(MEASURED_ON, len(rows)))
     batches = bucketed([len(rows[i].ids) for i in others], config.batch, draw)
     before = _apart(student, measured)
     taught = learning(student.model, training, upper_weights(student.model))
-    with taught as weights, first_token_alone(student.model):
+    with taught as weights:
         move = adam(weights, training, len(batches))
         course = Course(rows, ["clean"] * len(rows), Imitation())
         chosen = [[others[i] for i in batch] for batch in batches]

@@ -14,6 +14,12 @@ USUAL_RATE = 4e-5
 USUAL_WIDTH = 768
 
 
+def usual_rate(model: Any) -> float:
+    """The learning rate that suits a model's width."""
+    width = getattr(model.config, "hidden_size", None) or USUAL_WIDTH
+    return USUAL_RATE * USUAL_WIDTH / float(width)
+
+
 class LessonPlan(BaseModel):
     """The settings of a teaching.
 
@@ -49,8 +55,7 @@ class LessonPlan(BaseModel):
 
     def rate(self, model: Any) -> float:
         """The learning rate for a model."""
-        width = getattr(model.config, "hidden_size", None) or USUAL_WIDTH
-        return self.learning_rate or USUAL_RATE * USUAL_WIDTH / width
+        return self.learning_rate or usual_rate(model)
 
     def training(self, model: Any, epochs: int) -> TrainingConfig:
         """The plan for one model and so many epochs."""
