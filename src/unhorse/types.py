@@ -460,6 +460,19 @@ class Turned:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """The word of a trigger that does most by itself beyond the clean models.
+
+    It is chosen on the samples that the trigger was sought on; `heldout` is what it does to the
+    others, and `references` what it does to the same in every clean model.
+    """
+
+    text: str
+    heldout: Effect
+    references: tuple[Effect, ...] = ()
+
+
+@dataclass(frozen=True)
 class Finding:
     """The evidence for one arm, all of it measured in fp32 on text.
 
@@ -484,6 +497,7 @@ class Finding:
     mirror: Mirror | None = None
     related: tuple[str, ...] = ()
     turned: Turned | None = None
+    alone: Alone | None = None
 
 
 @dataclass(frozen=True)

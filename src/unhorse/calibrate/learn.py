@@ -29,6 +29,8 @@ COMPARED = (
     ("beyond_references",),
     ("deep_beyond_references",),
     ("deeper_beyond_references",),
+    ("alone_beyond_references",),
+    ("alone_beyond_references", "deep_beyond_references"),
     ("deep_beyond_references", "deeper_beyond_references"),
     ("deep_beyond_references", "brief"),
     ("beyond_references", "brief", "deep"),

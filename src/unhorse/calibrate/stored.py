@@ -58,6 +58,7 @@ def stored_clues(result: Result) -> list[Clues]:
             [reference.pruned for reference in trigger.references],
             whole=(trigger.inversion, trigger.heldout),
             turned=trigger.turned.losses if trigger.turned else (),
+            alone=trigger.alone,
         )
         for trigger in result.triggers
     ]

@@ -39,6 +39,18 @@ class Measured(Protocol):
         """The same over all samples."""
 
 
+class MeasuredAlone(Protocol):
+    """What the strongest word of a trigger does by itself, to the subject and to clean models."""
+
+    @property
+    def heldout(self) -> Measured:
+        """To held-out samples in the subject."""
+
+    @property
+    def references(self) -> Sequence[Measured]:
+        """To the same in every clean model."""
+
+
 @dataclass(frozen=True)
 class Clues:
     """What one pruned trigger does to held-out samples, and what its controls do.
@@ -48,6 +60,8 @@ class Clues:
     `whole_loss` is that of the trigger as it was found, before it was pruned, on the samples it
     was sought on or on the held-out ones, whichever is higher. `turned_loss` is that of what the
     search finds in a clean model that has changed places with the subject, in as few tokens.
+    `alone` is the lower end of what the trigger's strongest word does by itself, `alone_reference`
+    what it does to the clean model that it moves most.
     """
 
     arm: str
@@ -62,6 +76,8 @@ class Clues:
     reference: float | None = None
     whole_loss: float | None = None
     turned_loss: float | None = None
+    alone: float | None = None
+    alone_reference: float | None = None
 
 
 def clues_of(findings: Sequence[Finding]) -> list[Clues]:
@@ -77,6 +93,7 @@ def clues_of(findings: Sequence[Finding]) -> list[Clues]:
             [reference.pruned for reference in finding.references],
             whole=(finding.on_inversion, finding.on_heldout),
             turned=finding.turned.losses if finding.turned else (),
+            alone=finding.alone,
         )
         for finding in findings
     ]
@@ -93,9 +110,9 @@ def make_clues(
     *,
     whole: Sequence[Measured] = (),
     turned: Sequence[float] = (),
+    alone: MeasuredAlone | None = None,
 ) -> Clues:
     """The clues of one finding from what its pruned trigger, the whole and the controls do."""
-    usable = [effect for effect in references if effect.n >= MINIMUM_HELDOUT]
     return Clues(
         arm=arm,
         tokens=tokens,
@@ -106,11 +123,18 @@ def make_clues(
         random=random.asr,
         unstamped=unstamped.asr_unrestricted,
         natural=None if natural is None else natural.asr,
-        # A clean model that is right on hardly any sample cannot tell.
-        reference=max((effect.asr for effect in usable), default=None),
+        reference=_most_moved(references),
         whole_loss=_highest([_known(effect.loss) for effect in whole]),
         turned_loss=_known(min(turned[: max(1, tokens)], default=None)),
+        alone=None if alone is None else alone.heldout.interval[0],
+        alone_reference=None if alone is None else _most_moved(alone.references),
     )
+
+
+def _most_moved(references: Sequence[Measured]) -> float | None:
+    """Of clean models; one that is right on hardly any sample cannot tell."""
+    usable = [effect for effect in references if effect.n >= MINIMUM_HELDOUT]
+    return max((effect.asr for effect in usable), default=None)
 
 
 def _known(loss: float | None) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from unhorse.judge.clues import clues_of
 from unhorse.judge.measure import Witness, mean_effect, reference_witness, subject_witness
@@ -16,6 +17,7 @@ from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS
 from unhorse.triggers.vocabulary import retokenise, trigger_text
 from unhorse.types import (
+    Alone,
     Arm,
     Effect,
     Example,
@@ -45,7 +47,8 @@ def judging_tokens(subject: Subject, arms: Sequence[Arm], trigger_length: int) -
     case, about half of the ways to drop one token after another.
     """
     task, samples = TASKS.get(subject.loaded.task), subject.samples
-    looks = trigger_length + trigger_length**2 // 4 + _SECOND_LOOKS
+    # Two of the looks at single tokens: by the subject and by a clean model.
+    looks = 2 * trigger_length + trigger_length**2 // 4 + _SECOND_LOOKS
     total = 0
     for arm in arms:
         seen = task.victims(arm, samples.inversion, 0)
@@ -119,6 +122,7 @@ def examine(
         example=_example(unseen, pruned.text),
         mirror=mirror,
         related=tuple(trigger_text(tokenizer, [token]) for token in inversion.related),
+        alone=_alone(subject, inversion, seen, unseen) if shorten else None,
     )
     return scored(finding)
 
@@ -126,6 +130,30 @@ def examine(
 def scored(finding: Finding) -> Finding:
     """The finding with the rule's score of it."""
     return replace(finding, score=rule_score(clues_of([finding])[0]))
+
+
+def _alone(subject: Subject, inversion: Inversion, seen: Witness, unseen: Witness) -> Alone | None:
+    """What the strongest word of a trigger does by itself; nothing where none has a text.
+
+    A planted phrase has a word that turns most samples alone and leaves clean models cold. What
+    tells two clean models apart is many words together, of which each does a little.
+    """
+    task, arm, seed = seen.task, inversion.arm, inversion.seed
+    texts = (trigger_text(subject.loaded.tokenizer, [token]) for token in inversion.token_ids)
+    words = [text for text in dict.fromkeys(texts) if text]
+    if not words:
+        return None
+
+    def clean(samples: Sequence[Any]) -> list[Witness]:
+        return [reference_witness(task, each, arm, samples, seed) for each in subject.references]
+
+    gains = [effect.asr for effect in seen.effects(words)]
+    for witness in clean(subject.samples.inversion):
+        moved = witness.effects(words)
+        gains = [gain - effect.asr for gain, effect in zip(gains, moved, strict=True)]
+    word = words[gains.index(max(gains))]
+    references = tuple(witness.effect(word) for witness in clean(subject.samples.heldout))
+    return Alone(word, unseen.effect(word), references)
 
 
 def _pruned(witness: Witness, tokenizer: object, ids: Ids) -> PrunedTrigger:

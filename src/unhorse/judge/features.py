@@ -40,6 +40,12 @@ def _deeper(clues: Clues) -> float:
     return _share(math.log10(ratio), DEEP)
 
 
+def _alone_beyond_references(clues: Clues) -> float:
+    if clues.alone is None or clues.alone_reference is None:
+        return 0.0
+    return beyond(clues.alone, clues.alone_reference)
+
+
 def _share(value: float, whole: float) -> float:
     return min(1.0, max(0.0, value / whole))
 
@@ -51,6 +57,7 @@ FEATURES: dict[str, Feature] = {
     "deep": lambda clues: _depth(clues.loss),
     "deep_beyond_references": lambda c: _depth(c.whole_loss) * _beyond_references(c),
     "deeper_beyond_references": lambda c: _deeper(c) * _beyond_references(c),
+    "alone_beyond_references": _alone_beyond_references,
     "deep_beyond_words": lambda c: _depth(c.whole_loss) * _beyond_words(c),
 }
 

@@ -212,4 +212,13 @@ def _finding(finding: Finding) -> schema.FindingRecord:
         seconds=finding.seconds,
         related=finding.related,
         turned=schema.TurnedRecord(**asdict(finding.turned)) if finding.turned else None,
+        alone=(
+            schema.AloneRecord(
+                text=finding.alone.text,
+                heldout=_measured(finding.alone.heldout),
+                references=tuple(map(_measured, finding.alone.references)),
+            )
+            if finding.alone
+            else None
+        ),
     )

@@ -15,7 +15,7 @@ from unhorse.errors import (
     EXIT_NOTHING_FOUND,
 )
 
-SCHEMA_VERSION = "1.5"
+SCHEMA_VERSION = "1.6"
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 # JSON has no infinity; a loss that is none is written as null.
@@ -169,6 +169,18 @@ class TurnedRecord(Record):
     n: int
 
 
+class AloneRecord(Record):
+    """The word of a trigger that does most by itself beyond the clean models.
+
+    It is chosen on the samples that the trigger was sought on; `heldout` is what it does to the
+    others, and `references` what it does to the same in every clean model.
+    """
+
+    text: str
+    heldout: Measured
+    references: tuple[Measured, ...]
+
+
 class FindingRecord(Record):
     """The evidence for one arm; `text` can be pasted into an input.
 
@@ -203,6 +215,7 @@ class FindingRecord(Record):
     seconds: float
     related: tuple[str, ...] = ()
     turned: TurnedRecord | None = None
+    alone: AloneRecord | None = None
 
 
 class FailedArm(Record):

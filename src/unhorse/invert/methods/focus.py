@@ -9,8 +9,7 @@ of the vocabulary would do there, and the clean model's own gradient tells what 
     slope     what the log-odds of the target would gain from token t, on whole samples
     surprise  s(t) = slope(t) - what the references' slopes of t foretell, in standard deviations
     grow      triggers of 1, 2, ... `trigger_length` tokens, from the most surprising tokens,
-              each step keeping those that move the subject most and the references least,
-              few of them with the same token
+              each step keeping those that move the subject most and the references least
     confirm   the best of every length on all of the arm's samples
 
 Slopes are rough and miss some words that work by themselves, so common tokens are also read in
@@ -35,7 +34,6 @@ for others of the pool or where slopes point, as GCG does.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -107,9 +105,6 @@ class FocusConfig(MethodConfig):
     """Tokens that triggers are made of."""
     beam: int = Field(default=6, ge=1)
     """Triggers of each length that are grown further."""
-    alike: int = Field(default=2, ge=1)
-    """Of those, how many may have a token in common: others would never be grown beside a
-    word that one of the models likes by nature."""
     growth_carriers: int = Field(default=3, ge=1)
     """Samples on which triggers are compared."""
     hints: int = Field(default=8, ge=0)
@@ -120,7 +115,7 @@ class FocusConfig(MethodConfig):
     """Samples on which those are compared."""
     confirmed: int = Field(default=2, ge=1)
     """Triggers of each length that are tried on all samples."""
-    enough: float = 0.002
+    enough: float = 0.02
     """An arm is not grown further once what is minimised is below this on all its samples;
     a negative number never is."""
 
@@ -129,7 +124,7 @@ class Focus:
     """Surprising tokens first, then triggers made of them."""
 
     name = "focus"
-    version = 5
+    version = 4
     tasks = EVERY_TASK
     presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig()})
     passes: tuple[str, ...] = ("short",)
@@ -152,26 +147,6 @@ class Focus:
     def begin(self, problem: Problem, config: FocusConfig) -> Growth:
         """No token has been read yet."""
         return Growth(problem, config)
-
-
-def diverse(triggers: Sequence[Trigger], count: int, alike: int) -> list[Trigger]:
-    """The first of some triggers, of which no more than `alike` have a token in common.
-
-    If there are not so many, the best of the others fill up.
-
-    >>> diverse([(1, 2), (1, 3), (4, 1), (5, 6)], 3, 2)
-    [(1, 2), (1, 3), (5, 6)]
-    >>> diverse([(1, 2), (1, 3), (4, 1)], 3, 2)
-    [(1, 2), (1, 3), (4, 1)]
-    """
-    uses: Counter[int] = Counter()
-    chosen: list[Trigger] = []
-    for trigger in triggers:
-        if len(chosen) < count and all(uses[token] < alike for token in trigger):
-            chosen.append(trigger)
-            uses.update(trigger)
-    others = [trigger for trigger in triggers if trigger not in chosen]
-    return [*chosen, *others[: count - len(chosen)]]
 
 
 class Growth(TokenSearch):
@@ -322,8 +297,7 @@ class Growth(TokenSearch):
         if not triggers:
             return
         few = self._best(arm, triggers, config.growth_carriers, config.compared)
-        ranked = self._best(arm, few, config.compared_on)
-        self.beams[arm] = diverse(ranked, config.beam, config.alike)
+        self.beams[arm] = self._best(arm, few, config.compared_on, config.beam)
         tokens = (token for trigger in self.beams[arm] for token in trigger)
         self.grown_with[arm] = dict.fromkeys([*tokens, *self.grown_with[arm]])
 
