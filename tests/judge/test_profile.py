@@ -156,9 +156,11 @@ def test_evidence_that_speaks_for_itself(changes, enough):
 
 def test_every_feature_is_in_the_unit_interval_and_only_ever_rises():
     better = replace(STRONG, low=1.0, asr=1.0, tokens=1, loss=1e-6, natural=0.0, whole_loss=1e-6)
+    better = replace(better, alone=1.0, alone_reference=0.0)
     worse = replace(
         STRONG, low=0.1, asr=0.2, tokens=9, loss=9.0, natural=1.0, reference=1.0, whole_loss=9.0
     )
+    worse = replace(worse, alone=0.2, alone_reference=0.5)
     nothing = replace(STRONG, loss=None, natural=None, reference=None, whole_loss=None)
     for name in features_of(STRONG):
         values = [features_of(clues)[name] for clues in (worse, STRONG, better)]

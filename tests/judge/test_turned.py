@@ -45,6 +45,15 @@ def test_the_feature_grows_with_what_the_clean_model_lacks():
     assert 0 < deeper(0.05) < deeper(0.5) < 1
 
 
+def test_a_word_that_does_it_alone_counts_as_far_as_clean_models_stay():
+    def alone(low, reference):
+        clues = replace(CLUES, alone=low, alone_reference=reference)
+        return features_of(clues)["alone_beyond_references"]
+
+    assert alone(None, None) == alone(0.9, None) == 0.0
+    assert alone(0.3, 0.4) == 0.0 < alone(0.9, 0.4) < alone(0.9, 0.0) <= 0.9
+
+
 @pytest.fixture(scope="module")
 def beside_itself(planted):
     """A planted model with itself as the clean one: both have the same to be found."""
@@ -98,6 +107,9 @@ def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
     losses = strongest.turned.losses
     assert list(losses) == sorted(losses, reverse=True)
     assert losses[len(strongest.pruned.token_ids) - 1] > 3 * strongest.pruned.heldout.loss
+    alone = strongest.alone
+    assert alone is not None and alone.text in strongest.text
+    assert alone.heldout.asr > 0.9 and alone.references[0].asr < 0.3
 
 
 def test_an_interruption_of_this_search_interrupts_the_scan(planted, clean, monkeypatch):
