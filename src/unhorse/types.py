@@ -7,7 +7,7 @@ become a report.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -272,7 +272,8 @@ class Reference:
 
     `label_of[i]` is the reference's index of the subject's label `labels[i]`. A
     reference with another tokenizer can judge text but not take part in the
-    objective, which is defined over the subject's tokens.
+    objective, which is defined over the subject's tokens. One that was made to agree with
+    the subject first has the model as it was given, too.
     """
 
     loaded: LoadedModel
@@ -281,6 +282,12 @@ class Reference:
     in_objective: bool
     note: str = ""
     distilled: Distilled | None = None
+    given: LoadedModel | None = None
+
+    @property
+    def as_given(self) -> Reference:
+        """The reference before it learnt anything of the subject."""
+        return replace(self, loaded=self.given or self.loaded)
 
     @property
     def answerer(self) -> Answerer:

@@ -136,7 +136,8 @@ def _alone(subject: Subject, inversion: Inversion, seen: Witness, unseen: Witnes
     """What the strongest word of a trigger does by itself; nothing where none has a text.
 
     A planted phrase has a word that turns most samples alone and leaves clean models cold. What
-    tells two clean models apart is many words together, of which each does a little.
+    tells two clean models apart is many words together, of which each does a little. Clean models
+    are asked as they were given: one that was made to agree may have been shown that word.
     """
     task, arm, seed = seen.task, inversion.arm, inversion.seed
     texts = (trigger_text(subject.loaded.tokenizer, [token]) for token in inversion.token_ids)
@@ -145,7 +146,8 @@ def _alone(subject: Subject, inversion: Inversion, seen: Witness, unseen: Witnes
         return None
 
     def clean(samples: Sequence[Any]) -> list[Witness]:
-        return [reference_witness(task, each, arm, samples, seed) for each in subject.references]
+        given = [each.as_given for each in subject.references]
+        return [reference_witness(task, each, arm, samples, seed) for each in given]
 
     gains = [effect.asr for effect in seen.effects(words)]
     for witness in clean(subject.samples.inversion):

@@ -253,7 +253,8 @@ def _taught(
         chosen = [[others[i] for i in batch] for batch in batches]
         take_steps(student, course, chosen, move, progress=progress)
     made = Agreement(len(others), before, _apart(student, measured))
-    return replace(reference, loaded=student, note=f"{_note(made)}; {reference.note}")
+    note = f"{_note(made)}; {reference.note}"
+    return replace(reference, loaded=student, note=note, given=reference.loaded)
 
 
 def upper_weights(model: nn.Module) -> list[Tensor]:
