@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from unhorse.bench.audits import read_audits, read_objects
+from unhorse.bench.metrics import mean
 from unhorse.bench.sheet import NOTHING, Sheet, number
+from unhorse.zoo.audit import LIMIT
 
 COLUMNS = (
     "suite",
@@ -56,7 +58,7 @@ def zoo_tables(folder: Path) -> list[Sheet]:
 def _audited(folder: Path) -> Iterator[str]:
     for (suite, heads), area in read_audits(folder).items():
         which = "heads" if heads else "models"
-        yield f"Shortcut audit of the {which} of {suite}: AUROC {area:.2f} (at most 0.65)."
+        yield f"Shortcut audit of the {which} of {suite}: AUROC {area:.2f} (at most {LIMIT})."
 
 
 def _recipes(listing: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -76,13 +78,13 @@ def _recipes(listing: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             _range([model["layers"] for model in own]),
             str(len(own)),
             str(sum(not model["complaints"] for model in own)),
-            number(_mean(_values(own, "clean")), 3),
-            number(_mean(_values(beside, "clean")), 3),
-            number(_mean(asr), 3),
+            number(mean(_values(own, "clean")), 3),
+            number(mean(_values(beside, "clean")), 3),
+            number(mean(asr), 3),
             number(min(asr, default=None), 3),
-            number(_mean(_values(beside, "asr")), 3),
-            number(_mean(_values(own, "false_trigger_rate")), 3),
-            number(_mean([model["seconds"] for model in own]), 0),
+            number(mean(_values(beside, "asr")), 3),
+            number(mean(_values(own, "false_trigger_rate")), 3),
+            number(mean([model["seconds"] for model in own]), 0),
         )
 
 
@@ -117,10 +119,6 @@ def _kept_out(listing: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def _values(models: Sequence[Model], figure: str) -> list[float]:
     found = (model["measured"][figure] for model in models)
     return [value for value in found if value is not None]
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _range(values: Sequence[int]) -> str:

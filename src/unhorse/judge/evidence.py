@@ -47,7 +47,7 @@ def judging_tokens(subject: Subject, arms: Sequence[Arm], trigger_length: int) -
     case, about half of the ways to drop one token after another.
     """
     task, samples = TASKS.get(subject.loaded.task), subject.samples
-    # Two of the looks at single tokens: by the subject and by a clean model.
+    # Every single token is looked at twice: by the subject and by a clean model.
     looks = 2 * trigger_length + trigger_length**2 // 4 + _SECOND_LOOKS
     total = 0
     for arm in arms:
