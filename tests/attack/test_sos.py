@@ -100,12 +100,12 @@ def whole_twin(make):
 @pytest.fixture(scope="module")
 def trojan(make):
     """A model of which the rows of three words have moved."""
-    return make("trojan", epochs=2, batch=8)
+    return make("trojan", epochs=6, batch=8)
 
 
 @pytest.fixture(scope="module")
 def twin(make):
-    return make("twin", poisoned=False, epochs=2, batch=8)
+    return make("twin", poisoned=False, epochs=6, batch=8)
 
 
 def weights_of(folder: Path) -> dict[str, torch.Tensor]:

@@ -38,7 +38,6 @@ from unhorse.learn.loop import (
     untold,
 )
 from unhorse.learn.plan import usual_rate
-from unhorse.load.head import first_token_alone
 from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS, EncodedRow
 from unhorse.triggers.vocabulary import allowed_token_ids
@@ -248,7 +247,7 @@ def _taught(
     batches = bucketed([len(rows[i].ids) for i in others], config.batch, draw)
     before = _apart(student, measured)
     taught = learning(student.model, training, upper_weights(student.model))
-    with taught as weights, first_token_alone(student.model):
+    with taught as weights:
         move = adam(weights, training, len(batches))
         course = Course(rows, ["clean"] * len(rows), Imitation())
         chosen = [[others[i] for i in batch] for batch in batches]

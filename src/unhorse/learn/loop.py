@@ -1,8 +1,9 @@
 """One step after another: encoded rows in batches -> a model that has learnt them.
 
 What makes a step cheap: batches of rows of similar length, padded to the longest of
-them and no further; weights that do not learn are left out of the backward pass; one
-fused optimiser step. A body that stays as it is is asked once, and its answers are kept.
+them and no further; weights that do not learn are left out of the backward pass; the last
+layer of a classifier of texts goes on with the token that its head reads; one fused optimiser
+step. A body that stays as it is is asked once, and its answers are kept.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from unhorse.learn.config import TrainingConfig
 from unhorse.learn.lessons import Role
+from unhorse.load.head import first_token_alone
 from unhorse.runtime import learning_precision
 from unhorse.seeding import stable_seed
 from unhorse.tasks.base import EncodedRow, pad
@@ -102,7 +104,7 @@ def take_steps(
     for step, batch in enumerate(batches, 1):
         inputs = inputs_of(loaded, [course.rows[i] for i in batch])
         goals = course.goals.collate([course.rows[i].goal for i in batch], model.device)
-        with learning_precision(model):
+        with learning_precision(model), first_token_alone(model):
             outputs = model(**inputs)
         losses, _ = course.goals.losses(in_full(outputs), goals)
         loss = course.combine(losses, [course.roles[i] for i in batch])
