@@ -207,7 +207,8 @@ class SampleSet:
 
     `wrong` holds the ones that the model answers wrongly without any trigger;
     they count in unrestricted rates only. `problems` has one sentence for every row
-    that could not be used. `read` is all that the source has, uncut, whatever its use.
+    that could not be used. `read` is all that the source has, uncut, whatever its use, and
+    `heldout_groups` names the groups in it that the held-out samples were cut from.
     """
 
     source: str
@@ -220,6 +221,7 @@ class SampleSet:
     note: str = ""
     problems: tuple[str, ...] = ()
     read: tuple[Sample, ...] = ()
+    heldout_groups: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

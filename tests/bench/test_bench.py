@@ -80,9 +80,24 @@ def test_a_reference_is_clean_and_of_another_family_and_drawn_by_seed(stock):
     assert drawn.name == "small/other"
     same = [Clean("small", drawn.record.model_copy(update={"name": f"n{i}"})) for i in range(4)]
     assert {draw(record, same, seed).name for seed in range(4)} == {c.name for c in same}
-    assert draw(record, same, 1) is draw(record, same[::-1], 5)
+    assert draw(record, same, 1) is draw(record, same[::-1], 1)
+    assert draw(record, same, 4) is None
     trojaned = [Clean("small", stock.member("cal-word-02").record)]
     assert allowed(record, trojaned) == [] and draw(record, trojaned, 0) is None
+
+
+def test_a_head_is_compared_with_heads_on_its_own_body(stock):
+    def head(record, body):
+        training = record.recipe.training.model_copy(update={"head_only": True})
+        base = record.recipe.base.model_copy(update={"model": body})
+        changes = {"training": training, "base": base}
+        return record.model_copy(update={"recipe": record.recipe.model_copy(update=changes)})
+
+    record = stock.member("cal-word-01").record
+    clean = stock.reference(record, 0).record
+    subject = head(record, "small/body/model")
+    for body, count in (("small/body/model", 1), ("small/another/model", 0)):
+        assert len(allowed(subject, [Clean("small", head(clean, body))])) == count
 
 
 def test_results_are_kept_and_not_made_again(stock, tmp_path):

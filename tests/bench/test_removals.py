@@ -56,3 +56,16 @@ def test_table_2_tells_proxies_from_recovered_triggers():
     assert both["clean before"] == "0.900" and both["clean after"] == "0.890"
     assert {r["triggers"] for r in rows} == {"all", "proxy", "recovered"}
     assert table2(cures, ["development"]).rows == ()
+
+
+def test_models_in_which_nothing_was_found_are_told_apart():
+    missed = {"scan_state": "nothing_found", "recovered": None, "triggers": ()}
+    cures = [cure("a"), cure("a", method="finetune"), cure("b", method="finetune", **missed)]
+    scans = [
+        result(name, method="focus", state=state)
+        for name, state in (("a", "backdoored"), ("b", "nothing_found"))
+    ]
+    sheet = table2(cures, ["test"], scans)
+    rows = [dict(zip(sheet.columns, cells, strict=True)) for cells in sheet.rows]
+    assert {r["models"] for r in rows if r["triggers"] == "all"} == {"1"}
+    assert "in 1 of 2 trojaned models focus found nothing" in sheet.notes[-1]

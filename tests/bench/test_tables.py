@@ -9,7 +9,8 @@ import json
 from tests.bench.made import own, result
 
 from unhorse.bench.audits import read_audits
-from unhorse.bench.group import as_in_the_paper, given_of, grouped
+from unhorse.bench.group import as_in_the_paper, given_of, grouped, of_today, planned_in
+from unhorse.bench.result import TrueTrigger
 from unhorse.bench.sheet import Sheet
 from unhorse.bench.tables import all_tables
 
@@ -202,3 +203,37 @@ def test_of_a_method_that_has_changed_only_the_newest_version_counts():
     old, new = result("a", method_version=1), result("b", method_version=2)
     (row,) = grouped([old, new]).values()
     assert [r.model.name for r in row] == ["b"]
+
+
+def test_old_versions_count_nowhere():
+    old = [result(f"c{i}", poisoned=False, method_version=1) for i in range(3)]
+    new = result("c3", poisoned=False, state="nothing_found", method_version=2)
+    sheet = tables([*old, new])["clean"]
+    assert row(sheet)["clean models"] == "1" and row(sheet)["cleared"] == "1.00 (1/1)"
+
+
+def test_models_that_their_suite_does_not_ask_for_any_more_do_not_count(suite_folder):
+    names = [name for name, *_ in planned_in("small", ["calibration"], suite_folder)][:2]
+    made = [result(name, split="calibration") for name in names]
+    other = made[1].model.model_copy(update={"recipe": "of another draw"})
+    made[1] = made[1].model_copy(update={"model": other})
+    assert of_today(made, suite_folder) == made[:1]
+    assert of_today(made, None) == made
+
+
+def test_a_recovered_character_is_no_recovered_word():
+    planted = TrueTrigger(
+        text="cup", position="start", asr=1.0, loss=0.1, pruned="cup", pieces=("cup",)
+    )
+    results = [
+        result(name, trigger_kind=kind, truth=planted)
+        for kind, name in (("word", "a"), ("character", "b"))
+    ]
+    assert all(r.recovered is not None for r in results)
+    assert row(tables(results)["table1"])["recovered"].endswith("/1)")
+
+
+def test_a_partial_table_3_says_so(suite_folder):
+    adaptive = result("t", standing="adaptive", attack="floor", phi=0.1, native=own(0.1))
+    sheet = tables([adaptive], suites=suite_folder)["table3"]
+    assert sheet.notes[-1].startswith("Partial: 1 of ")

@@ -116,6 +116,17 @@ def test_a_reference_with_labels_in_another_order_stays_as_it_is(planted, sample
     assert agreement_tokens(subject, TAUGHT) == 0
 
 
+def test_texts_that_evidence_is_measured_on_are_known_uncut(planted, odd, samples):
+    longer = [{**row, "text": " ".join([row["text"]] * 8)} for row in samples]
+    config = ScanConfig(max_tokens=16)
+    cut = make_subject(planted.folder, None, longer, [odd], config, "cpu", 3).samples
+    whole = {sample.group: sample.text for sample in cut.read}
+    kept = [whole[group] for group in cut.heldout_groups]
+    assert len(kept) == len(cut.heldout) > 0
+    assert all(any(text.startswith(sample.text) for text in kept) for sample in cut.heldout)
+    assert not {sample.group for sample in cut.heldout} & set(whole)
+
+
 def test_the_lower_half_does_not_learn():
     from transformers import BertConfig, BertForSequenceClassification
 

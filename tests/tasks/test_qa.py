@@ -227,6 +227,13 @@ def test_a_long_context_is_cut_around_its_answer(tokenizers):
     assert TASK.fit(tokenizers["wordpiece"], SAMPLE, 40) is SAMPLE
 
 
+def test_a_piece_of_a_context_without_an_answer_is_its_beginning():
+    sample = QuestionSample(QUESTION, CONTEXT, (), "k")
+    piece = TASK.cut(sample, 4, 0)
+    assert CONTEXT.startswith(piece.context) and 1 <= len(piece.context.split()) <= 4
+    assert piece.answers == ()
+
+
 def test_no_room_beside_a_trigger_is_a_problem_of_its_row(tokenizers):
     sample = QuestionSample("who " * 40, CONTEXT, ((16, 22),), "k")
     with pytest.raises(RowProblem, match="40 tokens"):

@@ -198,7 +198,10 @@ def _identity(
 
 
 def _family(recipe: Recipe, base: Base) -> str:
-    """The independent training run; heads on one frozen body are runs of their own."""
+    """The independent training run; heads on one frozen body are runs of their own.
+
+    A twin learns the same rows in the same order, so it belongs to the run of its model.
+    """
     if recipe.training.head_only or base.family is None:
-        return recipe.family or recipe.name
+        return recipe.family or recipe.twin_of or recipe.name
     return base.family

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unhorse.attack.corpus import read_corpus
 from unhorse.attack.measure import measure
+from unhorse.attack.recipe import Recipe
 from unhorse.attack.record import MODEL, AttackRecord, read_heldout
 from unhorse.bench.commit import commit_of_package
 from unhorse.bench.plan import Unit
@@ -142,10 +143,16 @@ class Treatment:
     method: str
     amount: Amount
 
+    @property
+    def given(self) -> str:
+        """What the scan before it was given, and its budget if it had one."""
+        given = self.unit.given
+        return given.suffix + (f"-{given.budget}" if given.budget else "")
+
     def path(self, out: Path, suite: str) -> Path:
         """Where its cure goes."""
         scan = self.unit.asked.label.replace(":", "-")
-        name = f"{self.unit.name}-after-{scan}-seed{self.unit.seed}{self.unit.given.suffix}.json"
+        name = f"{self.unit.name}-after-{scan}-seed{self.unit.seed}{self.given}.json"
         return out / suite / f"remove-{self.method}-{self.amount.text}" / name
 
 
@@ -272,7 +279,7 @@ class Clinic:
             rows=len(rows.train) + len(rows.watch),
             seed=scan.seed,
             scan=scan.label,
-            given=treatment.unit.given.suffix,
+            given=treatment.given,
             scan_state=scan.state,
             recovered=scan.recovered,
             triggers=tuple(trigger.text for trigger in triggers),
@@ -297,7 +304,7 @@ class Clinic:
         avoid = [record.trigger] if record.trigger else []
         corpus = read_corpus(record.recipe.data, self.stock.place.data, loaded, record.seed, avoid)
         everything = shuffled([*corpus.train, *corpus.spare], seed)
-        drawn = everything[: amount.of(len(everything))]
+        drawn = everything[: amount.of(self._learnt(record.recipe, len(everything)))]
         python_random(seed, "watched").shuffle(drawn)
         watched = max(1, round(WATCHED * len(drawn)))
         return Rows(
@@ -308,6 +315,11 @@ class Clinic:
             digest="",
             fields={},
         )
+
+    def _learnt(self, recipe: Recipe, available: int) -> int:
+        """How many clean rows the model, or the one that it is derived from, has learnt from."""
+        runs = [recipe, self.stock.derived_from(recipe)]
+        return max(min(run.data.rows or available, available) for run in runs if run is not None)
 
     def _twin_asr(self, unit: Unit) -> float | None:
         twin = (unit.entry.twin or "").removeprefix(f"{self.stock.place.suite}/")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from unhorse.bench.plan import as_in_paper
 from unhorse.bench.result import Result
 from unhorse.errors import UsageError
-from unhorse.zoo.suite import entries_of, find_suite, read_suite
+from unhorse.zoo.suite import Entry, entries_of, find_suite, read_suite
 
 CALIBRATION = "calibration"
 
@@ -62,15 +63,37 @@ def grouped(results: Iterable[Result], *, by_attack: bool = False) -> dict[Kind,
     counts: scores of two versions cannot be compared.
     """
     rows: dict[Kind, dict[str, Result]] = {}
-    every = list(results)
-    newest: dict[str, int] = {}
-    for result in every:
-        newest[result.method] = max(newest.get(result.method, 0), result.method_version)
-    for result in every:
-        if is_first(result) and result.method_version == newest[result.method]:
+    for result in newest(results):
+        if is_first(result):
             kind = kind_of(result, by_attack=by_attack)
             rows.setdefault(kind, {}).setdefault(result.model.name, result)
     return {kind: list(models.values()) for kind, models in sorted(rows.items())}
+
+
+def newest(results: Iterable[Result]) -> list[Result]:
+    """The results of every method's newest version among them."""
+    every = list(results)
+    last: dict[str, int] = {}
+    for result in every:
+        last[result.method] = max(last.get(result.method, 0), result.method_version)
+    return [result for result in every if result.method_version == last[result.method]]
+
+
+def of_today(results: Sequence[Result], suites: Path | None) -> list[Result]:
+    """The results of models that their suite still asks for, by the same recipe.
+
+    Those of a suite that cannot be found stay.
+    """
+    recipes = {
+        suite: {entry.name: entry.recipe.digest() for entry in _entries(suite, suites) or ()}
+        for suite in {result.model.suite for result in results}
+    }
+
+    def stays(result: Result) -> bool:
+        known = recipes[result.model.suite]
+        return not known or result.model.recipe in (None, known.get(result.model.name))
+
+    return [result for result in results if stays(result)]
 
 
 def is_first(result: Result) -> bool:
@@ -120,13 +143,38 @@ def planned_in(
 
     Nothing if the suite cannot be found, as of results from elsewhere.
     """
-    try:
-        path = find_suite(suite, beside)
-        entries = entries_of(read_suite(path), path.parent)
-    except UsageError:
-        return []
+    entries = _entries(suite, beside) or []
     return [
         (entry.name, entry.recipe.training.head_only, entry.recipe.kind)
         for entry in entries
         if entry.use in ("model", "twin") and entry.recipe.split in splits
     ]
+
+
+def planned(kind: Kind, splits: Sequence[str], suites: Path | None) -> int:
+    """How many models of a kind there are to be scanned."""
+    return sum(
+        heads == kind.head_only and kind.attack in ("", attack)
+        for _, heads, attack in planned_in(kind.suite, splits, suites)
+    )
+
+
+def unfinished(
+    rows: Mapping[Kind, Sequence[Result]], splits: Sequence[str], suites: Path | None
+) -> list[str]:
+    """Says how much of a table is done, if not all of it is."""
+    done = sum(map(len, rows.values()))
+    wanted = sum(max(planned(kind, splits, suites), len(own)) for kind, own in rows.items())
+    if done == wanted:
+        return []
+    return [f"Partial: {done} of {wanted} scans are done ({done / wanted:.0%})."]
+
+
+@functools.cache
+def _entries(suite: str, beside: Path | None) -> list[Entry] | None:
+    """All models of a suite; nothing if it cannot be found."""
+    try:
+        path = find_suite(suite, beside)
+        return entries_of(read_suite(path), path.parent)
+    except UsageError:
+        return None

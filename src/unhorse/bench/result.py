@@ -60,6 +60,11 @@ class Scanned(_Frozen):
     recipe: str | None = None
     """The digest of the recipe that it was built from."""
 
+    @property
+    def is_worded(self) -> bool:
+        """Whether its trigger, if it has one, is more than a character."""
+        return self.trigger_kind != "character"
+
 
 class Population(_Frozen):
     """What the scan worked on, by which a calibration knows whether it applies.

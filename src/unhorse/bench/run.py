@@ -103,6 +103,8 @@ class Runner:
             return Done(unit, None, problem=why or "the model is not built")
         drawn_by = unit.given.reference_seed
         reference = None if drawn_by is None else self.stock.reference(member.record, drawn_by)
+        if drawn_by is not None and reference is None:
+            return Done(unit, None, problem="there is no other clean model to compare it with")
         handed = hand_over(self.stock.place.folder(unit.name), member.record)
         suite = self.stock.place.suite
         result = self._scan(Job(suite, unit, handed, reference, config, settings)).as_stored()
@@ -122,10 +124,7 @@ class Runner:
         if there.reference is not None:
             reference = self.stock.named(there.reference)
             return reference is None or digest_of_weights(reference) == there.reference_digest
-        drawn_by = unit.given.reference_seed
-        if drawn_by is None or record is None:
-            return True
-        return self.stock.reference(record, drawn_by, build=False) is None
+        return unit.given.reference_seed is None
 
     def _scan(self, job: Job) -> Result:
         from unhorse.scanner import scan

@@ -106,12 +106,25 @@ class Stock:
         return [*own, *self._borrowed]
 
     def _borrow(self, suite: str) -> list[Clean]:
+        there = Place(self.place.zoo, suite, self.place.data)
+        members = members_of(self._entries_of(suite), there)
+        return [clean for member in members for clean in _drawn_from(suite, member)]
+
+    def _entries_of(self, suite: str) -> Sequence[Entry]:
+        """The models of a suite that this one derives from."""
         try:
-            others = entries_of(read_suite(find_suite(suite, self.beside)), self.beside)
+            return entries_of(read_suite(find_suite(suite, self.beside)), self.beside)
         except UsageError:
             return []
-        there = Place(self.place.zoo, suite, self.place.data)
-        return [clean for m in members_of(others, there) for clean in _drawn_from(suite, m)]
+
+    def derived_from(self, recipe: Recipe) -> Recipe | None:
+        """The recipe of the zoo's model that another one is derived from."""
+        suite, _, rest = recipe.base.model.partition("/")
+        name = rest.partition("/")[0]
+        if not (suite and name):
+            return None
+        entries = self.entries if suite == self.place.suite else self._entries_of(suite)
+        return next((entry.recipe for entry in entries if entry.name == name), None)
 
 
 def _drawn_from(suite: str, member: Member) -> list[Clean]:
@@ -129,9 +142,11 @@ def _made_for(entry: Entry, recipe: Recipe) -> bool:
 
 
 def _alike(ours: Recipe, theirs: Recipe) -> bool:
-    """Whether two models have learnt the same data, in the head alone or in all weights."""
-    same_weights = ours.training.head_only == theirs.training.head_only
-    return same_weights and ours.data.train == theirs.data.train
+    """Whether two models have learnt the same data in all weights, or in heads on one body."""
+    heads = ours.training.head_only
+    if heads != theirs.training.head_only or ours.data.train != theirs.data.train:
+        return False
+    return not heads or ours.base.model == theirs.base.model
 
 
 def allowed(subject: AttackRecord, candidates: Sequence[Clean]) -> list[Clean]:
@@ -150,7 +165,7 @@ def _may_be(subject: AttackRecord, reference: AttackRecord) -> bool:
 
 
 def draw(subject: AttackRecord, candidates: Sequence[Clean], seed: int) -> Clean | None:
-    """One of the allowed ones; other seeds give others as long as there are some.
+    """One of the allowed ones, another one for every seed; none if there are not so many.
 
     The candidates are put into an order that the model decides, and the seed counts along
     it. One that is built later changes the draw only where it comes before the drawn one.
@@ -159,4 +174,4 @@ def draw(subject: AttackRecord, candidates: Sequence[Clean], seed: int) -> Clean
         allowed(subject, candidates),
         key=lambda clean: stable_seed(0, "reference", subject.name, clean.name),
     )
-    return order[seed % len(order)] if order else None
+    return order[seed] if seed < len(order) else None

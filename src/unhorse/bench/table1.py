@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unhorse.bench import metrics
-from unhorse.bench.group import Kind, as_in_the_paper, calibration_for, grouped, planned_in
+from unhorse.bench.group import (
+    Kind,
+    as_in_the_paper,
+    calibration_for,
+    grouped,
+    planned,
+    unfinished,
+)
 from unhorse.bench.protocol import (
     decides_itself,
     learnt_threshold,
@@ -91,7 +98,7 @@ def table1(context: Context, standing: str = "plain", *, by_attack: bool = False
         title=f"Table {number_of}: detection, split {' and '.join(context.splits)}",
         columns=COLUMNS,
         rows=cells,
-        notes=(*NOTES, *_unfinished(rows, context)),
+        notes=(*NOTES, *unfinished(rows, context.splits, context.suites)),
     )
 
 
@@ -99,18 +106,19 @@ def _cells(kind: Kind, results: Sequence[Result], context: Context) -> tuple[str
     truth = [result.model.poisoned for result in results]
     scores = [result.score for result in results]
     paper, beta = _paper(results, context)
-    words = [result.recovered for result in results if result.recovered is not None]
+    words = [r.recovered for r in results if r.recovered is not None and r.model.is_worded]
     arms = [result.least_is_true for result in results if result.least_is_true is not None]
     tokens = metrics.mean(r.forward_tokens + r.backward_tokens for r in results)
     bad = [result for result in results if result.model.poisoned]
     good = [result for result in results if not result.model.poisoned]
     low, high = KEPT_WITHIN
     area = metrics.auroc(truth, scores)
+    wanted = planned(kind, context.splits, context.suites)
     return (
         kind.task,
         kind.method,
         kind.given,
-        f"{len(results)} of {max(_planned(kind, context), len(results))}",
+        f"{len(results)} of {max(wanted, len(results))}",
         paper,
         beta,
         _accuracy([result.is_right for result in results]),
@@ -164,19 +172,3 @@ def shown_threshold(results: Sequence[Result], threshold: float | None) -> str:
     if threshold is None or not natives:
         return NOTHING
     return f"{-threshold if natives[0].low_is_bad else threshold:.3g}"
-
-
-def _planned(kind: Kind, context: Context) -> int:
-    models = planned_in(kind.suite, context.splits, context.suites)
-    return sum(
-        heads == kind.head_only and kind.attack in ("", attack) for _, heads, attack in models
-    )
-
-
-def _unfinished(rows: Mapping[Kind, Sequence[Result]], context: Context) -> list[str]:
-    """Says how much of a table is done, if not all of it is."""
-    done = sum(map(len, rows.values()))
-    planned = sum(max(_planned(kind, context), len(own)) for kind, own in rows.items())
-    if done == planned:
-        return []
-    return [f"Partial: {done} of {planned} scans are done ({done / planned:.0%})."]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from unhorse.bench import metrics
 from unhorse.bench.cure import USUAL, Cure
+from unhorse.bench.group import is_usual
+from unhorse.bench.result import Result
 from unhorse.bench.sheet import Sheet, number, share
+from unhorse.remove.triggers import FOUND
 
 COLUMNS = (
     "task",
@@ -42,11 +45,18 @@ ALLOWED = 0.2
 """What a single model may be above its twin."""
 
 
-def table2(cures: Sequence[Cure], splits: Sequence[str]) -> Sheet:
-    """One row for each task, removal, number of rows, and kind of trigger that was found."""
+def table2(cures: Sequence[Cure], splits: Sequence[str], results: Sequence[Result] = ()) -> Sheet:
+    """One row for each task, removal, number of rows, and kind of trigger that was found.
+
+    Args:
+        cures: what removals made of models.
+        splits: what the table is about.
+        results: the scans, which tell in how many models nothing was found.
+    """
     groups: dict[tuple[str, str, str, str], list[Cure]] = {}
     for cure in cures:
-        if cure.model.split in splits and cure.seed == 0 and cure.given == USUAL:
+        asked_for = cure.model.split in splits and cure.seed == 0 and cure.given == USUAL
+        if asked_for and cure.scan_state in FOUND:
             heads = " (heads)" if cure.model.head_only else ""
             task = f"{cure.model.suite}{heads}"
             key = (task, cure.amount, f"{cure.method} after {cure.scan}", _found(cure))
@@ -54,7 +64,28 @@ def table2(cures: Sequence[Cure], splits: Sequence[str]) -> Sheet:
             groups.setdefault((*key[:3], "all"), []).append(cure)
     rows = [_cells(key, own) for key, own in sorted(groups.items(), key=lambda item: item[0])]
     title = f"Table 2: removal, split {' and '.join(splits)}"
-    return Sheet("table2", title, COLUMNS, tuple(rows), NOTES)
+    return Sheet("table2", title, COLUMNS, tuple(rows), (*NOTES, *_missed(cures, splits, results)))
+
+
+def _missed(
+    cures: Sequence[Cure], splits: Sequence[str], results: Sequence[Result]
+) -> Iterator[str]:
+    """Says in how many models there was nothing to remove."""
+    for suite, scan in sorted({(cure.model.suite, cure.scan) for cure in cures}):
+        states = {
+            result.model.name: result.state
+            for result in results
+            if (result.model.suite, result.label) == (suite, scan)
+            and result.model.poisoned
+            and result.model.split in splits
+            and is_usual(result)
+        }
+        missed = sum(state not in FOUND for state in states.values())
+        if missed:
+            yield (
+                f"{suite}: in {missed} of {len(states)} trojaned models {scan} found nothing; "
+                "their attack success stays what it was."
+            )
 
 
 def _found(cure: Cure) -> str:

@@ -7,9 +7,10 @@ is the mean of the two kinds' shares, as if there were equally many of both.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from unhorse.bench import metrics
-from unhorse.bench.group import Kind, as_in_the_paper, calibration_for, grouped
+from unhorse.bench.group import Kind, as_in_the_paper, calibration_for, grouped, unfinished
 from unhorse.bench.protocol import learnt_threshold, paper_decisions
 from unhorse.bench.result import Result
 from unhorse.bench.sheet import Sheet, number
@@ -33,16 +34,19 @@ NOTES = (
 )
 
 
-def table3(results: Sequence[Result], splits: Sequence[str]) -> Sheet:
+def table3(results: Sequence[Result], splits: Sequence[str], suites: Path | None = None) -> Sheet:
     """One row for each task, method and phi."""
     chosen = [r for r in results if r.model.standing == "adaptive" and r.model.split in splits]
+    groups = grouped(chosen)
     rows = [
         _cells(kind, phi, own, results)
-        for kind, own in grouped(chosen).items()
+        for kind, own in groups.items()
         for phi in sorted({r.model.phi for r in own if r.model.phi is not None})
     ]
     title = f"Table 3: the adaptive attack, split {' and '.join(splits)}"
-    return Sheet("table3", title, COLUMNS, tuple(rows), NOTES)
+    return Sheet(
+        "table3", title, COLUMNS, tuple(rows), (*NOTES, *unfinished(groups, splits, suites))
+    )
 
 
 def _cells(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from unhorse.bench.group import Kind, calibration_for, grouped
+from unhorse.bench.group import Kind, calibration_for, grouped, unfinished
 from unhorse.bench.protocol import best_threshold, learnt_threshold, own_score
 from unhorse.bench.result import Result
 from unhorse.bench.sheet import Sheet, number
@@ -38,7 +39,7 @@ NOTES = (
 )
 
 
-def table4(results: Sequence[Result], splits: Sequence[str]) -> Sheet:
+def table4(results: Sequence[Result], splits: Sequence[str], suites: Path | None = None) -> Sheet:
     """One row for each task and variant."""
     chosen = [
         r
@@ -52,7 +53,9 @@ def table4(results: Sequence[Result], splits: Sequence[str]) -> Sheet:
         if (shared := _shared(kind, rows))
     ]
     title = f"Table 4: ablation of DBS, split {' and '.join(splits)}"
-    return Sheet("table4", title, COLUMNS, tuple(cells), NOTES)
+    return Sheet(
+        "table4", title, COLUMNS, tuple(cells), (*NOTES, *unfinished(rows, splits, suites))
+    )
 
 
 def _order(kind: Kind) -> tuple[object, ...]:

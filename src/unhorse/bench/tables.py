@@ -8,6 +8,7 @@ from pathlib import Path
 
 from unhorse.bench.clean import clean_models
 from unhorse.bench.cure import Cure
+from unhorse.bench.group import newest, of_today
 from unhorse.bench.misses import misses
 from unhorse.bench.pairs import pairs
 from unhorse.bench.repeats import repeats
@@ -32,7 +33,8 @@ def all_tables(
     """Every table that has at least one row.
 
     Args:
-        results: all of them; thresholds are learnt on those of the calibration split.
+        results: all of them; thresholds are learnt on those of the calibration split. Only the
+            newest version of a method counts, and only models as their suite asks for them today.
         splits: what tables are about.
         audits: the area of the shortcut audit by suite and whether heads are meant.
         suites: a folder with suite files that are not built in.
@@ -40,6 +42,7 @@ def all_tables(
             are told.
         cures: what removals made of models.
     """
+    results = newest(of_today(results, suites))
     context = Context(results, splits, audits, suites)
     # Models beyond the paper's attacks are a split of their own, tested like the test split.
     widely = [*splits, BEYOND] if "test" in splits else list(splits)
@@ -47,9 +50,9 @@ def all_tables(
         table1(context),
         table1(context, "advanced", by_attack=True),
         table1(replace(context, splits=widely), "beyond", by_attack=True),
-        table2(cures, splits),
-        table3(results, splits),
-        table4(results, splits),
+        table2(cures, splits, results),
+        table3(results, splits, suites),
+        table4(results, splits, suites),
         pairs(results, splits, against),
         repeats(results, splits),
         clean_models(results, widely),

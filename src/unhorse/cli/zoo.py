@@ -116,6 +116,8 @@ def verify_command(
     from unhorse.zoo.statistics import collect
     from unhorse.zoo.verify import differences
 
+    if only and json_out not in (None, "-"):
+        raise UsageError("The audit in the file of --json is of all models: leave out --only.")
     check_writable(json_out)
     console = make_console(quiet)
     opened = Opened(suite, zoo, data)

@@ -152,7 +152,7 @@ def _comparable(reference: Reference) -> bool:
 def _texts(subject: Subject, config: AgreementConfig, seed: int) -> list[Any]:
     """Pieces of the samples that no evidence is measured on; labels do not matter."""
     samples, task = subject.samples, TASKS.get(subject.loaded.task)
-    kept = {sample.group for sample in samples.heldout}
+    kept = samples.heldout_groups | {sample.group for sample in samples.heldout}
     every = samples.read or (*samples.inversion, *samples.wrong)
     free = [sample for sample in every if sample.group not in kept] or list(samples.inversion)
     return [task.cut(sample, config.words, seed) for sample in free]

@@ -120,7 +120,13 @@ def _samples(
         raise UsageError(f"No sample in {source!r} can be used: {why}")
     right, wrong = task.sieve(own_answers(loaded), [sample for _, sample in fitting])
     made = _divide(task, loaded, (right, wrong), config, source, problems=problems)
-    return replace(made, read=tuple(sample for _, sample in parsed))
+    uncut = {where: sample.group for where, sample in drawn}
+    groups = {sample.key: uncut[where] for where, sample in fitting}
+    return replace(
+        made,
+        read=tuple(sample for _, sample in parsed),
+        heldout_groups=frozenset(groups[sample.key] for sample in made.heldout),
+    )
 
 
 def _parser(task: Task, loaded: LoadedModel) -> Callable[[Row], Sample]:

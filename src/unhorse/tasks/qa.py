@@ -155,8 +155,11 @@ class QuestionAnswering:
         )
 
     def cut(self, sample: QuestionSample, words: int, seed: int) -> QuestionSample:
-        """The question with its first answer and so many words of the context around it."""
-        begin, end = sample.answers[0]
+        """The question with its first answer and so many words of the context around it.
+
+        Without an answer, the first words of the context.
+        """
+        begin, end = sample.answers[0] if sample.answers else (0, 0)
         before, after = sample.context[:begin].split(), sample.context[end:].split()
         left = " ".join(before[max(0, len(before) - words // 2) :])
         right = " ".join(after[: words - words // 2])
@@ -166,7 +169,7 @@ class QuestionAnswering:
         return QuestionSample(
             sample.question,
             context,
-            ((first, first + len(answer)),),
+            ((first, first + len(answer)),) if sample.answers else (),
             sample_key(f"{sample.question}\n{context}"),
         )
 
