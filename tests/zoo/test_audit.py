@@ -10,8 +10,9 @@ from safetensors.torch import load_file, save_file
 from unhorse.attack.record import MODEL, read_record
 from unhorse.errors import UsageError
 from unhorse.zoo.audit import Statistics, audit, audits, centred
+from unhorse.zoo.keep import kept_rows
 from unhorse.zoo.relatives import calibration_of
-from unhorse.zoo.state import Member
+from unhorse.zoo.state import Member, members_of
 from unhorse.zoo.statistics import _weights, collect, statistics_of
 from unhorse.zoo.suite import entries_of, parents_of
 
@@ -127,7 +128,7 @@ def test_a_model_that_cannot_be_read_is_left_out_and_said(built_zoo, tmp_path):
     assert problems["cal-word-01"].startswith("cannot be audited: ")
 
 
-def test_a_suite_without_calibration_borrows_that_of_its_families(built_zoo, suite_file):
+def test_a_suite_without_calibration_borrows_that_of_its_families(built_zoo, suite_file, tmp_path):
     group = (
         small()
         .groups[0]
@@ -143,6 +144,14 @@ def test_a_suite_without_calibration_borrows_that_of_its_families(built_zoo, sui
     assert borrowed.tried == ("small",)
     assert {s.name for s in borrowed.found} >= {"cal-word-01-twin"}
     assert {s.split for s in borrowed.found} == {"calibration"}
+    # Models that are gone take part by the report of their own suite.
+    lent = members_of(entries_of(small()), built_zoo)
+    report = {"suite": "small", "statistics": kept_rows(borrowed.found, lent)}
+    (tmp_path / "small-audit.json").write_text(json.dumps(report))
+    nowhere = replace(place, zoo=tmp_path / "no-models")
+    assert calibration_of(entries, own, nowhere, suite_file.parent).found == ()
+    again = calibration_of(entries, own, nowhere, suite_file.parent, tmp_path)
+    assert again.found == borrowed.found
     # Nothing is asked for where it would be of no use.
     assert calibration_of(entries, own[:3], place, suite_file.parent).tried == ()
     assert calibration_of(entries_of(small()), own, place, suite_file.parent).tried == ()

@@ -139,7 +139,8 @@ def verify_command(
     found += gone
     if gone:
         _say(console, f"audit     {len(gone)} models are gone; their statistics were kept")
-    borrowed = calibration_of(opened.entries, found, opened.place, opened.path.parent)
+    reports = None if json_out in (None, "-") else Path(str(json_out)).parent
+    borrowed = calibration_of(opened.entries, found, opened.place, opened.path.parent, reports)
     for name, why in {**odd, **borrowed.problems}.items():
         _say(console, f"audit     {name} {why}")
     main, heads = audits([*found, *borrowed.found])

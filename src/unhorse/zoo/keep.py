@@ -25,6 +25,12 @@ def earlier(path: str | None, suite: str) -> dict[str, Any]:
     return found if isinstance(found, dict) and found.get("suite") == suite else {}
 
 
+def report_on(suite: str, folder: Path) -> dict[str, Any]:
+    """The report of an audit of a suite among the files of a folder; nothing if there is none."""
+    reports = (earlier(str(path), suite) for path in sorted(folder.glob("*.json")))
+    return next((report for report in reports if "statistics" in report), {})
+
+
 def kept_rows(found: Iterable[Statistics], members: Sequence[Member]) -> list[dict[str, Any]]:
     """The statistics of models, each with the digest of the recipe that it was built from."""
     recipes = {member.entry.name: member.entry.recipe.digest() for member in members}
