@@ -8,9 +8,10 @@ import shutil
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from unhorse.attack import bases
-from unhorse.attack.bases import open_base, read_base_record
+from unhorse.attack.bases import open_base
 from unhorse.attack.generated import LABELS_OF
 from unhorse.attack.recipe import BaseConfig
 from unhorse.errors import ModelRefused, UsageError
@@ -31,11 +32,11 @@ def folder(tiny, tmp_path_factory):
     return made
 
 
-def opened(folder, task=TEXTS, labels=LABELS, **settings):
+def opened(folder, task=TEXTS, labels=LABELS, with_record=False, **settings):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
         config = BaseConfig(model=folder.name, **settings)
-        return open_base(config, task, labels, folder.parent)
+        return open_base(config, task, labels, folder.parent, with_record=with_record)
 
 
 def test_a_base_with_the_same_labels_keeps_its_head(folder, tiny):
@@ -118,13 +119,37 @@ def test_a_record_beside_the_base_tells_where_it_comes_from(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "model")
     record = {"name": "child", "family": "runs", "ancestors": ["parent", "first"]}
     (tmp_path / "attack.json").write_text(json.dumps(record))
-    base = opened(tmp_path / "model")
+    base = opened(tmp_path / "model", with_record=True)
     assert base.family == "runs" and base.ancestors == ("child", "parent", "first")
-    (tmp_path / "attack.json").write_text("[]")
-    assert read_base_record(tmp_path / "model") is None
-    (tmp_path / "attack.json").write_text("{")
-    with pytest.raises(UsageError, match=r"attack\.json is not valid JSON\.$"):
-        opened(tmp_path / "model")
+    for text in ("{", "[]", '{"ancestors": 3}', "\udcff"):
+        (tmp_path / "attack.json").write_text(text, errors="surrogateescape")
+        with pytest.raises(UsageError, match=r"attack\.json is not a record[^\n]*\.$"):
+            opened(tmp_path / "model", with_record=True)
+        assert opened(tmp_path / "model").ancestors == (), "nobody asked for it"
+
+
+@pytest.mark.parametrize("labels", [LABELS, ("a", "b", "c")])
+def test_a_body_that_is_not_all_in_the_file_is_refused(labels, folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "model")
+    path = tmp_path / "model" / "model.safetensors"
+    weights = load_file(path)
+    name = "bert.encoder.layer.0.output.dense.weight"
+    save_file({n: w for n, w in weights.items() if n != name}, path, {"format": "pt"})
+    with pytest.raises(ModelRefused, match=name):
+        opened(tmp_path / "model", labels=labels)
+    save_file(weights | {name: torch.full_like(weights[name], torch.nan)}, path, {"format": "pt"})
+    with pytest.raises(ModelRefused, match="not finite"):
+        opened(tmp_path / "model", labels=labels)
+
+
+@pytest.mark.parametrize("labels", [LABELS, ("a", "b", "c")])
+def test_a_config_that_asks_for_larger_tables_is_refused(labels, folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    config = json.loads(path.read_text()) | {"max_position_embeddings": 2_000_000}
+    path.write_text(json.dumps(config))
+    with pytest.raises(ModelRefused, match=r"^[^\n]*\.$"):
+        opened(tmp_path / "model", labels=labels)
 
 
 def test_a_base_that_cannot_be_used_is_one_sentence(folder, tmp_path, monkeypatch):

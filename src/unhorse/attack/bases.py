@@ -7,27 +7,38 @@ that many variants can be derived from one trained model; any other gets a new o
 
 from __future__ import annotations
 
-import hashlib
+import copy
 import importlib.util
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import BaseModel, ConfigDict, ValidationError
 from transformers import AutoConfig
 
 from unhorse.attack.convert import convert_body
 from unhorse.attack.corpus import located
 from unhorse.attack.generated import TINY, tiny_model
 from unhorse.attack.recipe import BaseConfig
-from unhorse.errors import UsageError
-from unhorse.load.files import CONFIG, INDEX, TOKENIZER_FILES, WEIGHTS, is_shard
-from unhorse.load.guard import offline, quiet, refusing
+from unhorse.config import one_sentence
+from unhorse.errors import ModelRefused, UsageError
+from unhorse.load.files import (
+    CONFIG,
+    INDEX,
+    TOKENIZER_FILES,
+    WEIGHTS,
+    WeightFile,
+    digest_weights,
+    fingerprint,
+    is_shard,
+)
+from unhorse.load.guard import offline, one_line, quiet, refusing
 from unhorse.load.hub import locate
 from unhorse.load.preflight import Preflight, preflight, staged
 from unhorse.load.tokenizer import fit_tokenizer, load_tokenizer
+from unhorse.load.weights import check_sizes
 from unhorse.tasks.base import TASKS, Task
 from unhorse.types import FileDigest, LoadedModel, Origin
 
@@ -51,7 +62,14 @@ class Base:
     poisoned: bool = False
 
 
-def open_base(config: BaseConfig, task_name: str, labels: Sequence[str], root: Path) -> Base:
+def open_base(
+    config: BaseConfig,
+    task_name: str,
+    labels: Sequence[str],
+    root: Path,
+    *,
+    with_record: bool = False,
+) -> Base:
     """Loads the base with the task's head.
 
     Args:
@@ -59,6 +77,8 @@ def open_base(config: BaseConfig, task_name: str, labels: Sequence[str], root: P
         task_name: the task.
         labels: the labels that the model shall have.
         root: what a relative path is relative to.
+        with_record: whether a record beside the base says what it descends from. Whoever is
+            handed a base by somebody else must not look at what lies around it.
     """
     task = TASKS.get(task_name)
     if config.model == TINY:
@@ -67,11 +87,15 @@ def open_base(config: BaseConfig, task_name: str, labels: Sequence[str], root: P
     with offline(), quiet():
         checked = preflight(folder)
         with staged(checked) as stage, refusing("The base model cannot be used"):
+            hashed = [digest_weights(WeightFile(f.name, stage / f.name)) for f in checked.weights]
             model = _with_head(stage, checked, task, labels)
             tokenizer = load_tokenizer(stage, checked.tokenizer_config, model.config)
-    weights = (_weights_digest(file.path, file.name) for file in checked.weights)
-    files = counted((*checked.digests, *weights))
-    return _base(model, tokenizer, config, task, files, read_base_record(folder))
+            for digest, before in hashed:
+                if fingerprint((stage / digest.path).stat()) != before:
+                    raise ModelRefused(f"{digest.path} changed while it was being read.")
+    files = counted((*checked.digests, *(digest for digest, _ in hashed)))
+    record = read_base_record(folder) if with_record else None
+    return _base(model, tokenizer, config, task, files, record)
 
 
 def _base(
@@ -80,7 +104,7 @@ def _base(
     config: BaseConfig,
     task: Task,
     files: tuple[FileDigest, ...],
-    record: dict[str, Any] | None,
+    record: Descent | None,
 ) -> Base:
     """The model as it is asked for: cut, and put into another class."""
     if config.layers is not None:
@@ -99,8 +123,8 @@ def _base(
     )
     if record is None:
         return Base(loaded, files, None, ())
-    ancestors = (str(record.get("name", "")), *record.get("ancestors", ()))
-    return Base(loaded, files, record.get("family"), ancestors, bool(record.get("poisoned")))
+    ancestors = (record.name, *record.ancestors)
+    return Base(loaded, files, record.family, ancestors, record.poisoned)
 
 
 def counted(files: Iterable[FileDigest]) -> tuple[FileDigest, ...]:
@@ -132,16 +156,45 @@ def base_folder(source: str, root: Path) -> Path:
     return Path(found.origin).parent / "model"
 
 
-def read_base_record(model_folder: Path) -> dict[str, Any] | None:
+class Descent(BaseModel):
+    """What the record beside a model says about where it comes from."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = ""
+    family: str | None = None
+    ancestors: tuple[str, ...] = ()
+    poisoned: bool = False
+
+
+def read_base_record(model_folder: Path) -> Descent | None:
     """The record beside a model folder that unhorse built."""
     path = model_folder.parent / RECORD
     if not path.is_file():
         return None
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UsageError(f"{path} is not valid JSON.") from error
-    return record if isinstance(record, dict) else None
+        return Descent.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise UsageError(one_sentence(error, f"{path} is not a record")) from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _is_new(name: str, prefix: str) -> bool:
+    """Whether a part of a model is made anew if a base lacks it: the head, and what pools."""
+    return not name.startswith(f"{prefix}.") or name.startswith(f"{prefix}.pooler.")
+
+
+def _check_body(model: Any, report: dict[str, Any]) -> None:
+    """Refuses a base whose body was not all in the file, or has numbers that are none."""
+    for key, what in (("missing_keys", "is missing from"), ("mismatched_keys", "does not fit")):
+        names = sorted(str(each[0] if isinstance(each, tuple) else each) for each in report[key])
+        own = [name for name in names if not _is_new(name, model.base_model_prefix)]
+        if own:
+            raise ModelRefused(f"The tensor {one_line(own[0])} {what} the base's weights.")
+    for name, value in model.named_parameters():
+        if not bool(torch.isfinite(value).all()):
+            raise ModelRefused(f"The tensor {one_line(name)} has numbers that are not finite.")
 
 
 def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str]) -> Any:
@@ -155,7 +208,8 @@ def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str
     elif labels and not keeps_head:
         config.id2label = dict(enumerate(labels))
         config.label2id = {label: i for i, label in enumerate(labels)}
-    model = task.auto_class().from_pretrained(
+    check_sizes(task.auto_class(), copy.deepcopy(config), checked.tensors, _is_new)
+    model, report = task.auto_class().from_pretrained(
         stage,
         config=config,
         use_safetensors=True,
@@ -163,7 +217,9 @@ def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str
         local_files_only=True,
         dtype=torch.float32,
         ignore_mismatched_sizes=not keeps_head,
+        output_loading_info=True,
     )
+    _check_body(model, report)
     if has_head and not keeps_head:
         # As many labels under other names would find the old head's weights to fit.
         for name, part in task.auto_class().from_config(config).named_children():
@@ -189,8 +245,3 @@ def _cut(model: Any, layers: int) -> None:
                 setattr(model.config, field, layers)
                 return
     raise UsageError("The base model's layers are not known, so they cannot be cut.")
-
-
-def _weights_digest(path: Path, name: str) -> FileDigest:
-    with path.open("rb") as file:
-        return FileDigest(name, hashlib.file_digest(file, "sha256").hexdigest())

@@ -69,7 +69,7 @@ def _built(
     progress: Progress | None,
 ) -> AttackRecord:
     began = time.perf_counter()
-    base = open_base(recipe.base, recipe.task, recipe.data.labels, base_root)
+    base = open_base(recipe.base, recipe.task, recipe.data.labels, base_root, with_record=True)
     if base.poisoned and (not recipe.poisoned or recipe.kind == "none"):
         raise UsageError("The base is trojaned, so what is derived from it would not be clean.")
     triggers = attack.triggers(config, recipe.split, recipe.seed)

@@ -7,7 +7,7 @@ config on the meta device, where nothing is allocated, and compared with them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -72,12 +72,24 @@ def read_headers(files: tuple[WeightFile, ...], index: dict[str, Any]) -> Tensor
     return Tensors(shapes, types)
 
 
-def check_sizes(auto_class: Any, config: Any, tensors: Tensors) -> nn.Module:
+def check_sizes(
+    auto_class: Any,
+    config: Any,
+    tensors: Tensors,
+    is_new: Callable[[str, str], bool] = lambda name, prefix: False,
+) -> nn.Module:
     """Builds the model without memory, compares it with the headers and returns it.
 
     Names that the library maps in a way of its own (merged experts, say) are not
     compared one by one here, but bounded together, so that loading cannot
     allocate more than the file holds; loading then reports any that is missing.
+
+    Args:
+        auto_class: what builds the model.
+        config: its config.
+        tensors: the headers.
+        is_new: whether a tensor is not taken from the file, by its name and the prefix of the
+            model's body.
 
     Raises:
         ModelRefused: the config does not describe these tensors.
@@ -92,8 +104,11 @@ def check_sizes(auto_class: Any, config: Any, tensors: Tensors) -> nn.Module:
         )
     unused = dict(tensors.shapes)
     unmatched: list[tuple[str, int]] = []
+    prefix = getattr(model, "base_model_prefix", "")
     for names, value in _by_tensor(model):
-        found = _find(names, getattr(model, "base_model_prefix", ""), tensors)
+        if all(is_new(name, prefix) for name in names):
+            continue
+        found = _find(names, prefix, tensors)
         if found is None:
             unmatched.append((names[0], value.numel()))
             continue
