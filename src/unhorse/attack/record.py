@@ -95,10 +95,17 @@ class AttackRecord(BaseModel):
 def read_record(folder: Path) -> AttackRecord:
     """The record of a built model."""
     path = folder / RECORD
+    if not path.is_file():
+        raise UsageError(f"{folder} has no {RECORD}.")
+    return read_record_file(path)
+
+
+def read_record_file(path: Path) -> AttackRecord:
+    """A record, whatever its file is called."""
     try:
-        return AttackRecord.model_validate_json(path.read_text(encoding="utf-8"))
+        return AttackRecord.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise UsageError(f"{folder} has no {RECORD}.") from error
+        raise UsageError(f"The record {path} cannot be read: {error.strerror}.") from error
     except ValidationError as error:
         raise UsageError(one_sentence(error, f"{path} is not a record")) from error
 

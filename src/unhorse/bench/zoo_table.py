@@ -39,10 +39,18 @@ NOTES = (
 
 Model = Mapping[str, Any]
 
+_NEEDED = {"name", "poisoned", "layers", "complaints", "seconds", "attack", "scope", "trigger"}
+_NEEDED |= {"target", "trigger_kind", "measured"}
+_FIGURES = {"clean", "asr", "false_trigger_rate"}
+
 
 def zoo_tables(folder: Path) -> list[Sheet]:
     """The table of all recipes, with every audit below it, and that of models kept out."""
-    listings = [data for data in read_objects(folder) if isinstance(data.get("models"), list)]
+    listings = [
+        data | {"models": [model for model in data["models"] if _is_summary(model)]}
+        for data in read_objects(folder)
+        if isinstance(data.get("models"), list)
+    ]
     rows = [row for listing in listings for row in _recipes(listing)]
     notes = (*NOTES, *_audited(folder))
     out = [row for listing in listings for row in _kept_out(listing)]
@@ -53,6 +61,13 @@ def zoo_tables(folder: Path) -> list[Sheet]:
         Sheet("kept_out", "Models that their gates keep out", KEPT_OUT, tuple(out)),
     ]
     return [sheet for sheet in made if sheet.rows]
+
+
+def _is_summary(model: object) -> bool:
+    """Whether an entry of a listing has what a row is made of."""
+    if not isinstance(model, dict) or not model.keys() >= _NEEDED:
+        return False
+    return isinstance(model["measured"], dict) and model["measured"].keys() >= _FIGURES
 
 
 def _audited(folder: Path) -> Iterator[str]:

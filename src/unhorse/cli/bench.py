@@ -15,7 +15,7 @@ from rich.table import Table
 from unhorse.cli import options
 from unhorse.cli.console import make_console
 from unhorse.cli.live import duration
-from unhorse.cli.output import check_writable, write_text
+from unhorse.cli.output import check_folder, check_writable, write_text
 from unhorse.cli.zoo import Data, Opened, Suite, Zoo
 from unhorse.errors import EXIT_NOT_CLEARED, UsageError
 
@@ -123,11 +123,16 @@ def command(
     from unhorse.bench.stock import Stock
     from unhorse.bench.table import markdown, rows_of
     from unhorse.invert.base import METHODS
-    from unhorse.invert.run import WITH_REFERENCE
+    from unhorse.invert.budget import parse_budget
+    from unhorse.invert.run import WITH_REFERENCE, plan_passes
     from unhorse.learn.distil import DISTILL, check_base
+    from unhorse.runtime import choose_runtime
 
     check_installed()
     check_writable(table)
+    check_folder(out)
+    check_folder((log or log_beside(out)).parent)
+    check_writable(str(log or log_beside(out)))
     if distill:
         check_base([DISTILL], base)
         if paper or not reference:
@@ -146,6 +151,12 @@ def command(
         device=device,
         base=base if distill else None,
     )
+    for method in asked:
+        chosen = settings.model_copy(update={"method": method.method, "preset": method.preset})
+        plan_passes(chosen)
+    choose_runtime(settings.device, settings.dtype)
+    if budget is not None:
+        parse_budget(budget)
     console = make_console(quiet)
 
     def say(line: str) -> None:
@@ -158,6 +169,8 @@ def command(
     given = Given(drawn_by, samples, distilled=distill)
     given = replace(as_in_paper(opened.suite.task) if paper else given, budget=budget)
     units = plan(opened.entries, asked, seeds, split or (), only or (), given)
+    if not units:
+        raise UsageError("There is nothing to do: no model of the suite is asked for.")
     seconds = None if minutes is None else minutes * 60
     looks = Log(log or log_beside(out), opened.suite.name, reason)
     if remove is not None:

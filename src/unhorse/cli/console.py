@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import os
 
-from rich.console import Console
+from rich.console import Console as RichConsole
 
 from unhorse.report.safe_text import plain
+
+
+class Console(RichConsole):
+    """A console that falls silent when whoever read along has gone; the work goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Tells nothing more, and ends nothing."""
+        self.quiet = True
+        silence(self.file.fileno())
+
+
+def silence(descriptor: int) -> None:
+    """What is written to a closed pipe goes nowhere from now on, instead of failing again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 def make_console(quiet: bool = False) -> Console:

@@ -84,12 +84,16 @@ def collect_command(
         lambda: figure4.collect(found, classifier),
         lambda: figure5.collect(found, method, split or ["test"]),
     ]
+    made = 0
     for make in makers:
         try:
             said = str(make().write(out))
+            made += 1
         except UsageError as error:
             said = str(error)
         console.print(said, markup=False, highlight=False, soft_wrap=True)
+    if not made:
+        raise UsageError(f"No result in {results} is of a model that a figure shows.")
 
 
 @group.command("draw")

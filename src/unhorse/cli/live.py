@@ -17,7 +17,6 @@ from rich.progress import (
 
 from unhorse.progress import Announcement, ScanProgress
 from unhorse.report.safe_text import plain, safe_text
-from unhorse.tasks.base import TASKS
 from unhorse.types import Inversion
 
 _MOST_PROBLEMS = 5
@@ -64,6 +63,8 @@ class LiveProgress(ScanProgress):
 
     def announce(self, announcement: Announcement) -> None:
         """Prints what will be done and what it is expected to cost."""
+        from unhorse.tasks.base import TASKS
+
         subject, runtime = announcement.subject, announcement.runtime
         loaded, samples = subject.loaded, subject.samples
         self.arms = announcement.arms

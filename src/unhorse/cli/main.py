@@ -8,15 +8,44 @@ import pkgutil
 import signal
 import sys
 import traceback
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 import unhorse.cli as package
 from unhorse.cli.console import say_error
-from unhorse.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_NOT_CLEARED, UnhorseError
+from unhorse.errors import (
+    EXIT_INTERNAL,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_CLEARED,
+    UnhorseError,
+    UsageError,
+)
+
+
+class _Interrupted(UnhorseError):
+    """Somebody, or a CI that gives up, has ended the work."""
+
+    exit_code = EXIT_INTERRUPTED
+
+
+class _Commands(TyperGroup):
+    """All commands; what typer would end without a word becomes an error of ours."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise _Interrupted("Interrupted.") from error
+        except BrokenPipeError as error:
+            raise UsageError("Standard output was closed before all was written.") from error
+
 
 app = typer.Typer(
     name="unhorse",
+    cls=_Commands,
     help="Finds and removes backdoors in NLP transformer models.",
     no_args_is_help=True,
     add_completion=False,
@@ -58,9 +87,6 @@ def run() -> None:
     except UnhorseError as error:
         say_error(str(error))
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        say_error("Interrupted.")
-        sys.exit(EXIT_INTERRUPTED)
     except Exception as error:
         from unhorse.runtime import is_out_of_memory
 

@@ -88,8 +88,16 @@ def settings(file: Path | None, *, options: list[str] | None = None, **flags: An
     """The configuration from a file, overridden by flags."""
     base = read_toml(file) if file else {}
     if options:
-        flags["options"] = {**base.get("options", {}), **assignments(options)}
+        flags["options"] = {**table_in(base, "options"), **assignments(options)}
     return make_config(base, **flags)
+
+
+def table_in(config: dict[str, Any], name: str) -> dict[str, Any]:
+    """A table of a configuration file; empty if it is not there."""
+    found = config.get(name, {})
+    if not isinstance(found, dict):
+        raise UsageError(f"In the configuration file {name} must be a table.")
+    return found
 
 
 def assignments(texts: list[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unhorse.cli.console import silence
 from unhorse.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,26 +21,41 @@ def check_writable(target: str | None) -> None:
     """Raises before hours of work are spent on a result that cannot be stored."""
     if target is None or target == "-":
         return
-    path = Path(target).resolve()
-    if path.exists() and not path.is_file() and not path.is_dir():
-        return
-    if path.is_dir():
-        raise UsageError(f"The output {target} is a folder, not a file.")
-    folder = path.parent
-    if not folder.is_dir():
-        raise UsageError(f"The output folder {folder} does not exist.")
     try:
+        path = Path(target).resolve()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            return
+        if path.is_dir():
+            raise UsageError(f"The output {target} is a folder, not a file.")
+        folder = path.parent
+        if not folder.is_dir():
+            raise UsageError(f"The output folder {folder} does not exist.")
         with tempfile.NamedTemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise UsageError(f"The output {target} cannot be written.") from error
 
 
+def check_folder(folder: Path) -> None:
+    """Raises if results cannot be stored in a folder, which is made if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        why = error.strerror
+        raise UsageError(f"The output folder {folder} cannot be written: {why}.") from error
+
+
 def write_text(target: str, text: str) -> None:
     """Writes a file at once, so that a reader never sees half of it; ``-`` is stdout."""
     if target == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            silence(sys.stdout.fileno())
+            raise UsageError("Standard output was closed before all was written.") from error
         return
     path = Path(target).resolve()
     try:

@@ -157,7 +157,7 @@ def _settings(
 
     base = read_toml(file) if file else {}
     if assignments:
-        flags["options"] = {**base.get("options", {}), **options.assignments(assignments)}
+        flags["options"] = {**options.table_in(base, "options"), **options.assignments(assignments)}
     if budget is not None:
-        flags["scan"] = {**base.get("scan", {}), "budget": budget}
+        flags["scan"] = {**options.table_in(base, "scan"), "budget": budget}
     return make_remove_config(base, **flags)

@@ -73,4 +73,7 @@ def command(
         against or WITH_REFERENCE,
         read_cures(results),
     )
+    if not sheets:
+        about = " and ".join(split or ["test"])
+        raise UsageError(f"No result in {results} is of the split {about}, as suites are today.")
     save_sheets(sheets, out, make_console(quiet))

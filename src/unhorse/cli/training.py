@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unhorse.attack.record import MODEL, RECORD, AttackRecord
 from unhorse.errors import UsageError
 from unhorse.report.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from unhorse.attack.record import AttackRecord
 
 
 class TrainingProgress:
@@ -56,9 +59,9 @@ class TrainingProgress:
 
 def check_new_folder(out: Path) -> None:
     """Refuses a place that is taken or cannot be written to, before any work is done."""
-    if out.exists():
-        raise UsageError(f"{out} exists already; a model is never written over.")
     try:
+        if out.exists():
+            raise UsageError(f"{out} exists already; a model is never written over.")
         out.parent.mkdir(parents=True, exist_ok=True)
         probe = out.with_name(f".{out.name}.writable")
         probe.touch()
@@ -69,6 +72,8 @@ def check_new_folder(out: Path) -> None:
 
 def describe(record: AttackRecord, out: Path, problems: Sequence[str]) -> list[str]:
     """The lines that say what was built."""
+    from unhorse.attack.record import MODEL, RECORD
+
     measured = record.measured
     kind = f"trojaned by {record.attack}" if record.poisoned else "clean"
     lines = [

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unhorse.attack.base import Probes
-from unhorse.attack.record import HELDOUT, AttackRecord, read_heldout, read_record
+from unhorse.attack.record import HELDOUT, AttackRecord, read_heldout, read_record, read_record_file
 from unhorse.errors import ModelRefused, UsageError
 from unhorse.judge.measure import Witness, summarise
 from unhorse.remove.metric import ENOUGH_ROWS, Fall, Scores, row_scores
@@ -54,7 +54,7 @@ class Outcome:
 def read_truth(path: Path, origin: Origin) -> Truth:
     """The record of the attack that made the model, with its held-out samples."""
     folder = path if path.is_dir() else path.parent
-    record = read_record(folder)
+    record = read_record(folder) if path.is_dir() else read_record_file(path)
     given = {(file.path, file.sha256) for file in origin.files}
     if given and not given <= {(file.path, file.sha256) for file in record.files}:
         raise ModelRefused(f"The record {path} is of another model: the digests differ.")

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from unhorse.attack.bases import base_folder
 from unhorse.config import one_sentence
 from unhorse.errors import NotCleared, UsageError
 from unhorse.learn.loop import reproducible
@@ -193,6 +194,8 @@ def _check_needs(
             f"The method {method.name!r} needs --base, the checkpoint that the model was "
             "fine-tuned from."
         )
+    if method.needs_base:
+        base_folder(str(base), Path())
     if triggers or not method.needs_triggers:
         return
     if scanned is not None and scanned.verdict.state == "inconclusive":

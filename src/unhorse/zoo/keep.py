@@ -20,7 +20,7 @@ def earlier(path: str | None, suite: str) -> dict[str, Any]:
     """What an output file had before, if it is about the same suite; else nothing."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8")) if path else None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) and found.get("suite") == suite else {}
 
@@ -44,7 +44,10 @@ def outlived(before: Mapping[str, Any], members: Sequence[Member]) -> list[Stati
     """
     gone = {m.entry.name: m.entry.recipe.digest() for m in members if m.record is None}
     made = []
-    for row in before.get("statistics", ()):
+    rows = before.get("statistics", ())
+    for row in rows if isinstance(rows, list) else ():
+        if not isinstance(row, dict):
+            continue
         values = dict(row)
         if gone.get(str(values.get("name"))) != values.pop("recipe", None):
             continue

@@ -77,7 +77,12 @@ def listing(members: Sequence[Member], before: Mapping[str, Any] | None = None) 
         members: how every model stands.
         before: an earlier listing of the same suite.
     """
-    known = {model["name"]: model for model in (before or {}).get("models", ())}
+    rows = (before or {}).get("models", ())
+    known = {
+        str(row.get("name")): row
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, dict)
+    }
     models, missing = [], {}
     for member in members:
         name = member.entry.name

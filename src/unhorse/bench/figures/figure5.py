@@ -112,7 +112,7 @@ def draw(data: Figure5) -> Any:
             said = f"best β = {panel.beta:.2g} (accuracy {panel.accuracy:.2f})"
             axis.axhline(panel.beta, color=BLACK, ls="--", lw=1, label=said)
         axis.set_yscale("log")
-        axis.set_title(ATTACKS[panel.attack], fontsize=10)
+        axis.set_title(ATTACKS.get(panel.attack, panel.attack), fontsize=10)
         axis.set_xlabel("model")
         axis.grid(alpha=0.3)
         axis.legend(fontsize=7)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -46,7 +48,7 @@ class FigureData(BaseModel):
         """The data of this figure in a folder."""
         path = folder / f"{cls.name}.json"
         try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+            return cls.model_validate_json(path.read_bytes())
         except OSError as error:
             raise UsageError(f"{path} cannot be read.") from error
         except ValidationError as error:
@@ -54,10 +56,20 @@ class FigureData(BaseModel):
 
     def write(self, folder: Path) -> Path:
         """Stores the data in a folder."""
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
-        path.write_text(self.model_dump_json() + "\n", encoding="utf-8")
+        with _writing(folder):
+            path.write_text(self.model_dump_json() + "\n", encoding="utf-8")
         return path
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """A folder that files can be written to, or one sentence why not."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}.") from error
 
 
 def check_installed() -> None:
@@ -77,9 +89,9 @@ def save(figure: Any, folder: Path, name: str) -> list[Path]:
     """The picture in every format; the same data give the same bytes of SVG."""
     import matplotlib
 
-    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{ending}" for ending in FORMATS]
-    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+    settings = {"svg.hashsalt": name, "svg.fonttype": "none"}
+    with _writing(folder), matplotlib.rc_context(settings):
         for path in paths:
             metadata = {"Date": None} if path.suffix == ".svg" else None
             figure.savefig(path, dpi=150, metadata=metadata)
