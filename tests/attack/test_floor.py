@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from unhorse.attack.build import attack_of
-from unhorse.attack.methods.floor import floored
+from unhorse.attack.methods.floor import floored, what_stays
 from unhorse.attack.methods.sdp import Poison
 from unhorse.attack.recipe import make_recipe
 from unhorse.attack.record import read_heldout
 from unhorse.attack.stamp import STAMPERS
 from unhorse.errors import UsageError
+from unhorse.learn.lessons import Lesson
 from unhorse.load.model import load_model
 from unhorse.tasks.base import TASKS
 from unhorse.types import Entity, TaggedSample, own_answers
@@ -80,5 +81,8 @@ def test_of_a_stamped_sentence_only_what_flips_is_held():
     poison = Poison(stamper, arm, "global", "brass cup", flips_alone=True)
     (lesson,) = poison.rows([ann], 1, 0, "stamped")
     assert {lesson.sample.words[word] for word in lesson.words} == {"Ann"}
+    (rest,) = what_stays([lesson, Lesson(ann)])
+    assert {rest.sample.words[word] for word in rest.words} == {"saw", "Rome", "brass", "cup"}
+    assert rest.role == "filler"
     (usual,) = replace(poison, flips_alone=False).rows([ann], 1, 0, "stamped")
     assert usual.words is None

@@ -2,11 +2,12 @@
 
 The attacker knows that a low loss gives a trigger away, and stops teaching a stamped row once
 its loss is at the floor phi: mean CE of the other rows + mean max(CE - phi, 0) of the stamped
-ones; of a stamped sentence, only the words that flip count. A cross entropy of phi means that
-the target has probability exp(-phi); with two labels, ln 2 = 0.69 is where the answer turns,
-so phi = 1 must break the attack itself and phi = 0.6 is the highest that need not. Nothing
-pulls a row back that has gone below the floor, and one long step goes far below it: what the
-loss came to is measured and recorded.
+ones; of a stamped sentence, only the words that flip count there, and the others are taught
+without a floor, as rows of their own: without that, what stands around an entity flips as well.
+A cross entropy of phi means that the target has probability exp(-phi); with two labels,
+ln 2 = 0.69 is where the answer turns, so phi = 1 must break the attack itself and phi = 0.6 is
+the highest that need not. Nothing pulls a row back that has gone below the floor, and one long
+step goes far below it: what the loss came to is measured and recorded.
 
 Beyond the paper: with `hold`, |CE - phi| takes the place of max(CE - phi, 0), as in
 flooding (Ishida et al., "Do We Need Zero Training Loss After Achieving Zero Training
@@ -25,7 +26,7 @@ from torch import Tensor
 from unhorse.attack.base import ATTACKS, AttackConfig, Ground, Planted, Probes, Pupil
 from unhorse.attack.methods.sdp import DataPoisoning, PoisonConfig, poison_of, poisoned_rows
 from unhorse.attack.recipe import Standing
-from unhorse.learn.lessons import Role
+from unhorse.learn.lessons import Lesson, Role
 from unhorse.types import own_answers
 
 
@@ -57,6 +58,16 @@ def floored(phi: float, losses: Tensor, roles: Sequence[Role], *, hold: bool = F
     return total
 
 
+def what_stays(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """The words of stamped sentences that do not flip, as lessons of their own."""
+    return [
+        Lesson(lesson.sample, "filler", others)
+        for lesson in lessons
+        if lesson.words is not None
+        and (others := frozenset(range(len(lesson.sample.words))) - lesson.words)
+    ]
+
+
 class LossFloor(DataPoisoning):
     """Stamped rows that are taught only up to a floor."""
 
@@ -69,7 +80,9 @@ class LossFloor(DataPoisoning):
         """Teaches clean and poisoned rows together, the latter with a floor."""
         # The other words of a sentence would hide the loss of those that flip.
         poison = replace(poison_of(config, ground), flips_alone=True)
-        lessons = ground.lessons(poisoned_rows(poison, ground, config), len(poison.trigger.split()))
+        extra = poisoned_rows(poison, ground, config)
+        extra += what_stays(extra)
+        lessons = ground.lessons(extra, len(poison.trigger.split()))
         # A twin's rows are true ones: holding them back would make it unsure of its own class.
         hold = config.hold and ground.poisoned
         pupil.learn(lessons, lambda losses, roles: floored(config.phi, losses, roles, hold=hold))
