@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import get_args
 
 from unhorse.seeding import python_random
 from unhorse.types import Position, Span
+
+POSITIONS: tuple[Position, ...] = get_args(Position)
+"""All places."""
 
 IN_TEXT: tuple[Position, ...] = ("start", "first_half", "second_half", "end")
 """The places in a text as a whole."""
