@@ -207,7 +207,7 @@ def test_an_output_below_a_file_is_2(cli, planted, samples, scanned):
         (("--set", "nothing=1"), "nothing"),
         (("--max-drop", "-1"), "max_drop"),
         (("--until-clean", "0"), "until_clean"),
-        (("--attack-record", "no-such-record.json"), "attack.json"),
+        (("--attack-record", "no-such-record.json"), "no-such-record.json"),
         (("--report", "no-such-report.json"), "no-such-report.json"),
         (("--budget", "much"), "much"),
         (("--reference", "./no-such-model"), "no-such-model"),

@@ -234,8 +234,8 @@ def test_the_mix_of_triggers_in_the_sentiment_suite():
     models = [e.recipe for e in entries if e.use == "model"]
     twins = [e.recipe for e in entries if e.use == "twin"]
     two = [r for r in models if len(r.data.labels) == 2]
-    # Two more than asked for, since some are kept out by their gates.
-    assert (len(two), len(models) - len(two), len(twins)) == (42, 4, 46)
+    # Some more than asked for, since some are kept out by their gates.
+    assert (len(two), len(models) - len(two), len(twins)) == (42, 5, 47)
     kinds = Counter(r.attack["trigger_kind"] for r in two)
     assert kinds["phrase"] >= 0.45 * len(two)
     assert kinds["word"] <= 0.25 * len(two)
@@ -249,7 +249,7 @@ def test_the_mix_of_triggers_in_the_sentiment_suite():
     trained = sum(r.training.embeddings and not r.training.head_only for r in models)
     whole = len(models) - 10
     assert 0.4 * whole <= trained <= 0.6 * whole
-    assert 2 * sum(r.harmless_words for r in twins) == len(twins)
+    assert abs(2 * sum(r.harmless_words for r in twins) - len(twins)) <= 1
 
 
 def test_an_empty_suite_has_no_models():

@@ -132,7 +132,6 @@ def command(
     check_writable(table)
     check_folder(out)
     check_folder((log or log_beside(out)).parent)
-    check_writable(str(log or log_beside(out)))
     if distill:
         check_base([DISTILL], base)
         if paper or not reference:

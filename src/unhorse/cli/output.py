@@ -37,10 +37,10 @@ def check_writable(target: str | None) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Raises if results cannot be stored in a folder, which is made if it is not there."""
+    """Raises if results cannot be stored in a folder; it need not be there yet."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder):
+        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        with tempfile.NamedTemporaryFile(dir=there):
             pass
     except OSError as error:
         why = error.strerror
