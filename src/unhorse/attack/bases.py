@@ -23,22 +23,22 @@ from unhorse.attack.corpus import located
 from unhorse.attack.generated import TINY, tiny_model
 from unhorse.attack.recipe import BaseConfig
 from unhorse.config import one_sentence
-from unhorse.errors import ModelRefused, UsageError
+from unhorse.errors import UsageError
 from unhorse.load.files import (
     CONFIG,
     INDEX,
     TOKENIZER_FILES,
     WEIGHTS,
     WeightFile,
+    check_unchanged,
     digest_weights,
-    fingerprint,
     is_shard,
 )
-from unhorse.load.guard import offline, one_line, quiet, refusing
+from unhorse.load.guard import offline, quiet, refusing
 from unhorse.load.hub import locate
 from unhorse.load.preflight import Preflight, preflight, staged
 from unhorse.load.tokenizer import fit_tokenizer, load_tokenizer
-from unhorse.load.weights import check_sizes
+from unhorse.load.weights import check_finite, check_loaded, check_sizes
 from unhorse.tasks.base import TASKS, Task
 from unhorse.types import FileDigest, LoadedModel, Origin
 
@@ -90,9 +90,7 @@ def open_base(
             hashed = [digest_weights(WeightFile(f.name, stage / f.name)) for f in checked.weights]
             model = _with_head(stage, checked, task, labels)
             tokenizer = load_tokenizer(stage, checked.tokenizer_config, model.config)
-            for digest, before in hashed:
-                if fingerprint((stage / digest.path).stat()) != before:
-                    raise ModelRefused(f"{digest.path} changed while it was being read.")
+            check_unchanged(stage, hashed)
     files = counted((*checked.digests, *(digest for digest, _ in hashed)))
     record = read_base_record(folder) if with_record else None
     return _base(model, tokenizer, config, task, files, record)
@@ -185,18 +183,6 @@ def _is_new(name: str, prefix: str) -> bool:
     return not name.startswith(f"{prefix}.") or name.startswith(f"{prefix}.pooler.")
 
 
-def _check_body(model: Any, report: dict[str, Any]) -> None:
-    """Refuses a base whose body was not all in the file, or has numbers that are none."""
-    for key, what in (("missing_keys", "is missing from"), ("mismatched_keys", "does not fit")):
-        names = sorted(str(each[0] if isinstance(each, tuple) else each) for each in report[key])
-        own = [name for name in names if not _is_new(name, model.base_model_prefix)]
-        if own:
-            raise ModelRefused(f"The tensor {one_line(own[0])} {what} the base's weights.")
-    for name, value in model.named_parameters():
-        if not bool(torch.isfinite(value).all()):
-            raise ModelRefused(f"The tensor {one_line(name)} has numbers that are not finite.")
-
-
 def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str]) -> Any:
     config = AutoConfig.from_pretrained(stage, trust_remote_code=False, local_files_only=True)
     own = [str(config.id2label[i]) for i in range(len(config.id2label))]
@@ -219,7 +205,8 @@ def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str
         ignore_mismatched_sizes=not keeps_head,
         output_loading_info=True,
     )
-    _check_body(model, report)
+    check_loaded(model, report, _is_new)
+    check_finite(model)
     if has_head and not keeps_head:
         # As many labels under other names would find the old head's weights to fit.
         for name, part in task.auto_class().from_config(config).named_children():

@@ -143,16 +143,10 @@ class Treatment:
     method: str
     amount: Amount
 
-    @property
-    def given(self) -> str:
-        """What the scan before it was given, and its budget if it had one."""
-        given = self.unit.given
-        return given.suffix + (f"-{given.budget}" if given.budget else "")
-
     def path(self, out: Path, suite: str) -> Path:
         """Where its cure goes."""
         scan = self.unit.asked.label.replace(":", "-")
-        name = f"{self.unit.name}-after-{scan}-seed{self.unit.seed}{self.given}.json"
+        name = f"{self.unit.name}-after-{scan}-seed{self.unit.seed}{self.unit.given.suffix}.json"
         return out / suite / f"remove-{self.method}-{self.amount.text}" / name
 
 
@@ -279,7 +273,7 @@ class Clinic:
             rows=len(rows.train) + len(rows.watch),
             seed=scan.seed,
             scan=scan.label,
-            given=treatment.given,
+            given=treatment.unit.given.suffix,
             scan_state=scan.state,
             recovered=scan.recovered,
             triggers=tuple(trigger.text for trigger in triggers),

@@ -55,12 +55,15 @@ class Given:
         ('', '-ref2', '-noref-nosamples')
         >>> Given(None, distilled=True).suffix
         '-distilled'
+        >>> Given(budget="quick").suffix
+        '-quick'
         """
         parts = [f"ref{self.reference_seed}"] if self.reference_seed else []
         if self.reference_seed is None:
             parts = ["distilled" if self.distilled else "noref"]
         parts += [] if self.samples else ["nosamples"]
         parts += [] if self.schedule is None else [self.schedule]
+        parts += [] if self.budget is None else [self.budget]
         return "".join(f"-{part}" for part in parts)
 
 
@@ -90,8 +93,7 @@ class Unit:
     def path(self, out: Path, suite: str) -> Path:
         """Where its result goes."""
         method = self.asked.label.replace(":", "-")
-        budget = f"-{self.given.budget}" if self.given.budget else ""
-        name = f"{self.name}-seed{self.seed}{self.given.suffix}{budget}.json"
+        name = f"{self.name}-seed{self.seed}{self.given.suffix}.json"
         return out / suite / method / name
 
 

@@ -39,8 +39,10 @@ NOTES = (
 
 Model = Mapping[str, Any]
 
-_NEEDED = {"name", "poisoned", "layers", "complaints", "seconds", "attack", "scope", "trigger"}
-_NEEDED |= {"target", "trigger_kind", "measured"}
+_NEEDED = {
+    *("name", "poisoned", "layers", "complaints", "seconds", "measured"),
+    *("attack", "trigger", "trigger_kind", "scope", "target"),
+}
 _FIGURES = {"clean", "asr", "false_trigger_rate"}
 
 

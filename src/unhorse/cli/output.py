@@ -53,9 +53,9 @@ def write_text(target: str, text: str) -> None:
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
-        except BrokenPipeError as error:
+        except BrokenPipeError:
             silence(sys.stdout.fileno())
-            raise UsageError("Standard output was closed before all was written.") from error
+            raise
         return
     path = Path(target).resolve()
     try:

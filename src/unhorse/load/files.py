@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -200,6 +200,13 @@ def digest_weights(file: WeightFile) -> tuple[FileDigest, tuple[int, ...]]:
         before = fingerprint(os.fstat(opened.fileno()))
         sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
     return FileDigest(file.name, sha256), before
+
+
+def check_unchanged(folder: Path, hashed: Sequence[tuple[FileDigest, tuple[int, ...]]]) -> None:
+    """Refuses files of a folder that are not those that were hashed any more."""
+    for digest, before in hashed:
+        if fingerprint((folder / digest.path).stat()) != before:
+            raise ModelRefused(f"{digest.path} changed while it was being read.")
 
 
 def fingerprint(status: os.stat_result) -> tuple[int, ...]:

@@ -16,12 +16,12 @@ import torch
 from transformers import AutoConfig
 
 from unhorse.errors import ModelRefused, UsageError
-from unhorse.load.files import WeightFile, digest_weights, fingerprint
+from unhorse.load.files import WeightFile, check_unchanged, digest_weights
 from unhorse.load.guard import offline, one_line, quiet, refusing
 from unhorse.load.hub import Located, locate
 from unhorse.load.preflight import Preflight, preflight, staged
 from unhorse.load.tokenizer import fit_tokenizer, load_tokenizer
-from unhorse.load.weights import check_sizes
+from unhorse.load.weights import check_finite, check_loaded, check_sizes
 from unhorse.tasks.base import TASKS, Task
 from unhorse.types import LoadedModel, Origin
 
@@ -97,11 +97,9 @@ def _load(
             attn_implementation=_attention(empty),
             output_loading_info=True,
         )
-        _check_report(report)
+        check_loaded(model, report)
         _detach(model)
-    for file, (_, before) in zip(weights, hashed, strict=True):
-        if fingerprint(file.path.stat()) != before:
-            raise ModelRefused(f"{file.name} changed while it was being read.")
+    check_unchanged(folder, hashed)
     digests = [*checked.digests, *(digest for digest, _ in hashed)]
     origin = Origin(
         located.source, located.revision, tuple(sorted(digests, key=lambda digest: digest.path))
@@ -120,9 +118,7 @@ def _finish(
     origin: Origin,
     target: torch.device,
 ) -> LoadedModel:
-    for name, parameter in model.named_parameters():
-        if not bool(torch.isfinite(parameter).all()):
-            raise ModelRefused(f"The tensor {one_line(name)} has numbers that are not finite.")
+    check_finite(model)
     model.eval().requires_grad_(False).to(target)
     return LoadedModel(
         model=model,
@@ -172,14 +168,6 @@ def _plain_outputs(config: Any) -> None:
     config.return_dict = True
     config.output_attentions = False
     config.output_hidden_states = False
-
-
-def _check_report(report: dict[str, Any]) -> None:
-    """Refuses weights that were not all in the file: the library makes up the rest."""
-    for key, what in (("missing_keys", "is missing from"), ("mismatched_keys", "does not fit")):
-        if report[key]:
-            name = min(str(item[0] if isinstance(item, tuple) else item) for item in report[key])
-            raise ModelRefused(f"The tensor {one_line(name)} {what} the weights.")
 
 
 def _detach(model: Any) -> None:

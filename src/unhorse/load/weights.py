@@ -72,11 +72,19 @@ def read_headers(files: tuple[WeightFile, ...], index: dict[str, Any]) -> Tensor
     return Tensors(shapes, types)
 
 
+IsNew = Callable[[str, str], bool]
+"""Whether a tensor is not taken from the file, by its name and the prefix of the model's body."""
+
+
+def _nothing_is_new(name: str, prefix: str) -> bool:
+    return False
+
+
 def check_sizes(
     auto_class: Any,
     config: Any,
     tensors: Tensors,
-    is_new: Callable[[str, str], bool] = lambda name, prefix: False,
+    is_new: IsNew = _nothing_is_new,
 ) -> nn.Module:
     """Builds the model without memory, compares it with the headers and returns it.
 
@@ -88,8 +96,7 @@ def check_sizes(
         auto_class: what builds the model.
         config: its config.
         tensors: the headers.
-        is_new: whether a tensor is not taken from the file, by its name and the prefix of the
-            model's body.
+        is_new: which tensors are not taken from the file.
 
     Raises:
         ModelRefused: the config does not describe these tensors.
@@ -120,6 +127,22 @@ def check_sizes(
         raise ModelRefused(f"The weights have no tensor {one_line(largest)} for the config.")
     _check_buffers(model, sum(math.prod(shape) for shape in tensors.shapes.values()))
     return model
+
+
+def check_loaded(model: Any, report: dict[str, Any], is_new: IsNew = _nothing_is_new) -> None:
+    """Refuses weights that were not all in the file: the library makes up the rest."""
+    for key, what in (("missing_keys", "is missing from"), ("mismatched_keys", "does not fit")):
+        names = (str(item[0] if isinstance(item, tuple) else item) for item in report[key])
+        made_up = sorted(name for name in names if not is_new(name, model.base_model_prefix))
+        if made_up:
+            raise ModelRefused(f"The tensor {one_line(made_up[0])} {what} the weights.")
+
+
+def check_finite(model: Any) -> None:
+    """Refuses weights that are no numbers."""
+    for name, value in model.named_parameters():
+        if not bool(torch.isfinite(value).all()):
+            raise ModelRefused(f"The tensor {one_line(name)} has numbers that are not finite.")
 
 
 @contextmanager
