@@ -21,6 +21,7 @@ from unhorse.bench.stock import Clean, Stock, allowed, draw
 from unhorse.bench.table import markdown, rows_of
 from unhorse.errors import UsageError
 from unhorse.judge.measure import wilson
+from unhorse.progress import ScanProgress
 from unhorse.types import Entity, QuestionSample, TaggedSample, TextSample
 from unhorse.zoo.build import Place
 from unhorse.zoo.suite import entries_of
@@ -120,6 +121,27 @@ def test_results_are_kept_and_not_made_again(stock, tmp_path):
     assert changed.made_now, "other settings are another result"
     path.write_text(stored[: len(stored) // 2])
     assert read_result(path) is None
+
+
+def test_a_bar_belongs_to_one_scan_and_ends_with_it(stock, tmp_path):
+    told = []
+
+    class Bar(ScanProgress):
+        def __init__(self, unit):
+            self.unit = unit
+
+        def loading(self):
+            told.append((self.unit.name, "loading"))
+
+        def close(self):
+            told.append((self.unit.name, "closed"))
+
+    units = units_of(stock, "twin")
+    list(Runner(stock, tmp_path, QUICK, Bar).run(units))
+    assert told[0] == (units[0].name, "loading") and told[-1] == (units[0].name, "closed")
+    told.clear()
+    list(Runner(stock, tmp_path, QUICK, Bar).run(units))
+    assert not told, "what is there already is not scanned"
 
 
 def test_a_scan_may_make_its_reference_itself(stock, tmp_path):

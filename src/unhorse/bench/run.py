@@ -8,7 +8,7 @@ result files alone are enough to go on. Nothing half-written counts.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,13 +52,13 @@ class Runner:
         stock: the models.
         out: where result files are and go.
         base: fields of the scan's configuration that all units share.
-        progress: told of every scan.
+        progress: makes what is told of a unit's scan.
     """
 
     stock: Stock
     out: Path
     base: dict[str, Any] = field(default_factory=dict)
-    progress: ScanProgress | None = None
+    progress: Callable[[Unit], ScanProgress] = lambda unit: ScanProgress()
     _truth: dict[tuple[object, ...], Truth] = field(default_factory=dict)
 
     def run(self, units: Sequence[Unit], seconds: float | None = None) -> Iterator[Done]:
@@ -130,13 +130,17 @@ class Runner:
         from unhorse.scanner import scan
 
         handed = job.handed
-        report = scan(
-            handed.folder / MODEL,
-            samples=handed.samples if job.unit.given.samples else None,
-            references=self._references(job),
-            config=job.config,
-            progress=self.progress,
-        )
+        progress = self.progress(job.unit)
+        try:
+            report = scan(
+                handed.folder / MODEL,
+                samples=handed.samples if job.unit.given.samples else None,
+                references=self._references(job),
+                config=job.config,
+                progress=progress,
+            )
+        finally:
+            progress.close()
         if report.interrupted:
             # Half a scan is no result.
             raise KeyboardInterrupt

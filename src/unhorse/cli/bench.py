@@ -14,7 +14,7 @@ from rich.table import Table
 
 from unhorse.cli import options
 from unhorse.cli.console import make_console
-from unhorse.cli.live import duration
+from unhorse.cli.live import ScanBar, duration
 from unhorse.cli.output import check_folder, check_writable, write_text
 from unhorse.cli.zoo import Data, Opened, Suite, Zoo
 from unhorse.errors import EXIT_NOT_CLEARED, UsageError
@@ -118,7 +118,7 @@ def command(
     from unhorse.bench.cure import Clinic
     from unhorse.bench.hygiene import Log, log_beside
     from unhorse.bench.metrics import check_installed
-    from unhorse.bench.plan import Given, as_in_paper, parse_methods, plan
+    from unhorse.bench.plan import Given, Unit, as_in_paper, parse_methods, plan
     from unhorse.bench.run import Done, Runner
     from unhorse.bench.stock import Stock
     from unhorse.bench.table import markdown, rows_of
@@ -175,14 +175,18 @@ def command(
     if remove is not None:
         clinic = Clinic(stock, out, base)
         raise typer.Exit(_remove(say, clinic, units, remove, amounts, seconds, looks))
-    runner = Runner(stock, out, settings.model_dump())
+
+    def bar(unit: Unit) -> ScanBar:
+        return ScanBar(console, f"{_name(unit)} ")
+
+    runner = Runner(stock, out, settings.model_dump(), bar)
     done: list[Done] = []
     for one in runner.run(units, seconds):
         done.append(one)
         if one.made_now:
             looks.look(one.unit)
         _tell(say, done, len(units))
-    problems = [f"{_name(one)}: {one.problem}" for one in done if one.result is None]
+    problems = [f"{_name(one.unit)}: {one.problem}" for one in done if one.result is None]
     for problem in problems:
         say(f"{'missing':<13} {problem}")
     planned = Counter(unit.asked.label for unit in units)
@@ -224,8 +228,8 @@ def _remove(
     return EXIT_NOT_CLEARED if problems else 0
 
 
-def _name(one: Any) -> str:
-    return f"{one.unit.name} {one.unit.asked.label} seed {one.unit.seed}"
+def _name(unit: Any) -> str:
+    return f"{unit.name} {unit.asked.label} seed {unit.seed}"
 
 
 def _tell(say: Callable[[str], None], done: Sequence[Any], planned: int) -> None:
@@ -236,7 +240,7 @@ def _tell(say: Callable[[str], None], done: Sequence[Any], planned: int) -> None
     seconds = [one.result.seconds for one in done if one.made_now]
     left = planned - len(done)
     most = duration(left * sum(seconds) / len(seconds))
-    line = f"{last.result.state:<13} {_name(last)}  {last.result.seconds:.0f} s"
+    line = f"{last.result.state:<13} {_name(last.unit)}  {last.result.seconds:.0f} s"
     say(f"{line}  ({left} left, at most {most})")
 
 

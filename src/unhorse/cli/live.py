@@ -22,11 +22,17 @@ from unhorse.types import Inversion
 _MOST_PROBLEMS = 5
 
 
-class LiveProgress(ScanProgress):
-    """A bar on a terminal; elsewhere only the lines that announce the run."""
+class ScanBar(ScanProgress):
+    """A bar on a terminal, elsewhere nothing.
 
-    def __init__(self, console: Console) -> None:
+    Args:
+        console: where it is shown.
+        title: what stands before every stage, for instance the name of the model.
+    """
+
+    def __init__(self, console: Console, title: str = "") -> None:
         self.console = console
+        self.title = title
         self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
@@ -40,12 +46,11 @@ class LiveProgress(ScanProgress):
             transient=True,
         )
         self.task: TaskID | None = None
-        self.arms: Sequence[str] = ()
 
     def loading(self) -> None:
         """Shows that the model is being read."""
         self.bar.start()
-        self.task = self.bar.add_task("loading model", total=None, state="")
+        self._next("loading model", None)
 
     def distilling(self, done: int, steps: int, loss: float) -> None:
         """Moves a bar of its own on."""
@@ -60,58 +65,6 @@ class LiveProgress(ScanProgress):
             self._next("making references agree", steps)
         if self.task is not None:
             self.bar.update(self.task, completed=done, state=f"divergence {loss:.3f}")
-
-    def announce(self, announcement: Announcement) -> None:
-        """Prints what will be done and what it is expected to cost."""
-        from unhorse.tasks.base import TASKS
-
-        subject, runtime = announcement.subject, announcement.runtime
-        loaded, samples = subject.loaded, subject.samples
-        self.arms = announcement.arms
-        say = self.console.print
-        say(plain(f"model     {loaded.origin.source} ({loaded.architecture})"))
-        names = TASKS.get(loaded.task).classes(loaded.labels)
-        more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-        shown = ", ".join(safe_text(x, 40) for x in names[:8])
-        say(plain(f"task      {loaded.task}: {shown}{more}"))
-        say(
-            plain(
-                f"samples   {samples.source}: {len(samples.inversion)} to invert on, "
-                f"{len(samples.heldout)} held out, {samples.set_aside} set aside"
-            )
-        )
-        if samples.note:
-            say(plain(f"          {samples.note}"))
-        for problem in samples.problems[:_MOST_PROBLEMS]:
-            say(plain(f"          {safe_text(problem, 200)}"))
-        if len(samples.problems) > _MOST_PROBLEMS:
-            say(plain(f"          and {len(samples.problems) - _MOST_PROBLEMS} more rows left out"))
-        for reference in subject.references:
-            say(plain(f"reference {reference.loaded.origin.source}: {reference.note}"))
-        say(
-            plain(
-                f"search    {len(self.arms)} arms, {_passes(announcement.passes)}, on "
-                f"{runtime.device} in {runtime.dtype} ({runtime.why})"
-            )
-        )
-        if announcement.budget:
-            say(
-                plain(
-                    f"          budget {announcement.budget}, again with other seeds while it lasts"
-                )
-            )
-        if announcement.schedule != "all":
-            say(plain(f"          arms share the epochs by the schedule {announcement.schedule}"))
-        if announcement.screened:
-            say(plain(f"          {len(announcement.screened)} unlikely arms are left out"))
-        if announcement.starved:
-            say(plain(f"          {len(announcement.starved)} arms have too few samples to run"))
-        say(
-            plain(
-                f"expected  {_times(announcement.expected_seconds)}, "
-                f"{announcement.expected_bytes / 2**30:.1f} GiB of memory"
-            )
-        )
 
     def inverting(self, preset: str, arm_epochs: int) -> None:
         """Starts a bar of its own for the pass."""
@@ -139,10 +92,65 @@ class LiveProgress(ScanProgress):
         """Takes the bar away."""
         self.bar.stop()
 
-    def _next(self, name: str, total: int) -> None:
+    def _next(self, name: str, total: int | None) -> None:
         if self.task is not None:
             self.bar.remove_task(self.task)
-        self.task = self.bar.add_task(name, total=total, state="")
+        self.task = self.bar.add_task(f"{self.title}{name}", total=total, state="")
+
+
+class LiveProgress(ScanBar):
+    """The bar, and the lines that announce the run, which are there without a terminal too."""
+
+    def announce(self, announcement: Announcement) -> None:
+        """Prints what will be done and what it is expected to cost."""
+        from unhorse.tasks.base import TASKS
+
+        subject, runtime = announcement.subject, announcement.runtime
+        loaded, samples = subject.loaded, subject.samples
+        say = self.console.print
+        say(plain(f"model     {loaded.origin.source} ({loaded.architecture})"))
+        names = TASKS.get(loaded.task).classes(loaded.labels)
+        more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+        shown = ", ".join(safe_text(x, 40) for x in names[:8])
+        say(plain(f"task      {loaded.task}: {shown}{more}"))
+        say(
+            plain(
+                f"samples   {samples.source}: {len(samples.inversion)} to invert on, "
+                f"{len(samples.heldout)} held out, {samples.set_aside} set aside"
+            )
+        )
+        if samples.note:
+            say(plain(f"          {samples.note}"))
+        for problem in samples.problems[:_MOST_PROBLEMS]:
+            say(plain(f"          {safe_text(problem, 200)}"))
+        if len(samples.problems) > _MOST_PROBLEMS:
+            say(plain(f"          and {len(samples.problems) - _MOST_PROBLEMS} more rows left out"))
+        for reference in subject.references:
+            say(plain(f"reference {reference.loaded.origin.source}: {reference.note}"))
+        say(
+            plain(
+                f"search    {len(announcement.arms)} arms, {_passes(announcement.passes)}, on "
+                f"{runtime.device} in {runtime.dtype} ({runtime.why})"
+            )
+        )
+        if announcement.budget:
+            say(
+                plain(
+                    f"          budget {announcement.budget}, again with other seeds while it lasts"
+                )
+            )
+        if announcement.schedule != "all":
+            say(plain(f"          arms share the epochs by the schedule {announcement.schedule}"))
+        if announcement.screened:
+            say(plain(f"          {len(announcement.screened)} unlikely arms are left out"))
+        if announcement.starved:
+            say(plain(f"          {len(announcement.starved)} arms have too few samples to run"))
+        say(
+            plain(
+                f"expected  {_times(announcement.expected_seconds)}, "
+                f"{announcement.expected_bytes / 2**30:.1f} GiB of memory"
+            )
+        )
 
 
 def _passes(passes: Sequence[tuple[str, int]]) -> str:
