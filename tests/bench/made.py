@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unhorse.bench.result import Population, Result, Scanned, Trigger
+from unhorse.judge.circumstances import EVIDENCE_VERSION
 from unhorse.report.schema import Measured, NativeRecord, Pruned
 
 SCANNED = {
@@ -33,6 +34,7 @@ RESULT = {
     "method": "dbs",
     "preset": None,
     "method_version": 1,
+    "evidence_version": EVIDENCE_VERSION,
     "seed": 0,
     "budget": None,
     "reference": None,

@@ -11,6 +11,8 @@ from unhorse.judge.profile import Profile, read_profile
 
 from .conftest import make_zoo
 
+SHORT = {"options": {"epochs": 20}}
+
 
 def calibrate(cli, folder, *more):
     return cli("calibrate", folder, "-o", folder.parent / "profile.json", *more)
@@ -83,8 +85,9 @@ def test_a_result_of_another_kind_is_not_decided_by_it(zoo):
         (make_zoo() + make_zoo(task="question-answering"), (), "several tasks"),
         (make_zoo() + make_zoo(reference=False), (), "--reference or --no-reference"),
         (make_zoo() + make_zoo(own_samples=False), (), "--samples or --no-samples"),
-        (make_zoo() + make_zoo(budget="quick"), (), "different settings of the method"),
-        (make_zoo() + make_zoo(method_version=2), (), "different settings of the method"),
+        (make_zoo() + make_zoo(config=SHORT), (), "different settings of the method"),
+        (make_zoo() + make_zoo(budget="quick"), ("--budget", "standard"), "None of the 24 results"),
+        (make_zoo() + make_zoo(), (), "There are 2 results of"),
         (make_zoo(split="test"), (), "None of the 12 results is of the split calibration"),
         (make_zoo(split="test"), ("--split", "test"), "must not be learnt from the split test"),
         (make_zoo(), ("--method", "gcg"), "None of the 12 results"),
@@ -103,6 +106,22 @@ def test_a_kind_can_be_chosen_and_a_split_forced(cli, write):
     assert calibrate(cli, folder, "--method", "uat")[0] == 0
     assert calibrate(cli, folder, "--method", "dbs", "--no-reference")[0] == 0
     assert calibrate(cli, folder, "--split", "test", "--force", "--quiet") == (0, "", "")
+
+
+def test_scans_with_a_budget_or_their_own_reference_are_kinds_of_their_own(cli, write):
+    kinds = {"--budget": {"budget": "quick"}, "--distilled": {"reference": "distilled"}}
+    old = make_zoo(4, evidence_version=0)
+    folder = write([*make_zoo(), *old, *(r for kind in kinds.values() for r in made(**kind))])
+    for chosen, trojaned in (((), 6), (("--budget", "quick"), 7), (("--distilled",), 7)):
+        assert calibrate(cli, folder, *chosen)[0] == 0
+        profile = read_profile(folder.parent / "profile.json")
+        assert profile.trojaned == trojaned, "and nothing of older evidence"
+        assert profile.population.distilled == ("--distilled" in chosen)
+        assert profile.budget == ("quick" if "--budget" in chosen else None)
+
+
+def made(**changes):
+    return [result.model_copy(update=changes) for result in make_zoo(7)]
 
 
 def test_results_of_the_test_split_beside_the_others_are_left_alone(cli, write, zoo):

@@ -71,12 +71,12 @@ def grouped(results: Iterable[Result], *, by_attack: bool = False) -> dict[Kind,
 
 
 def newest(results: Iterable[Result]) -> list[Result]:
-    """The results of every method's newest version among them."""
+    """The results of every method's newest version among them, and of its newest evidence."""
     every = list(results)
-    last: dict[str, int] = {}
+    last: dict[str, tuple[int, int]] = {}
     for result in every:
-        last[result.method] = max(last.get(result.method, 0), result.method_version)
-    return [result for result in every if result.method_version == last[result.method]]
+        last[result.method] = max(last.get(result.method, (0, 0)), result.made_by)
+    return [result for result in every if result.made_by == last[result.method]]
 
 
 def of_today(results: Sequence[Result], suites: Path | None) -> list[Result]:

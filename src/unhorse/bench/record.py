@@ -20,6 +20,7 @@ from unhorse.bench.stock import Clean
 from unhorse.bench.truth import Truth
 from unhorse.config import ScanConfig
 from unhorse.invert.base import METHODS
+from unhorse.judge.circumstances import EVIDENCE_VERSION
 from unhorse.report.schema import CurveRecord, FindingRecord, ScanReport
 
 _DIGITS = 4
@@ -60,6 +61,7 @@ def result_of(job: Job, report: ScanReport, truth: Truth) -> Result:
         method=unit.asked.method,
         preset=unit.asked.preset,
         method_version=version_of(unit.asked.method),
+        evidence_version=EVIDENCE_VERSION,
         seed=unit.seed,
         budget=config.budget,
         reference=job.reference_name,

@@ -9,12 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unhorse.bench.result import Result
-from unhorse.calibrate.stored import (
-    decide_stored,
-    stored_circumstances,
-    stored_clues,
-    stored_version,
-)
+from unhorse.calibrate.stored import decide_stored, stored_circumstances, stored_clues
 from unhorse.judge.profile import Profile
 from unhorse.judge.ruling import RULE, Ruling
 from unhorse.report.schema import Profile as ProfileRecord
@@ -48,5 +43,4 @@ def _fits(profile: Profile, result: Result) -> bool:
         profile.method == result.method
         and profile.task == result.model.task
         and profile.reference == (result.reference is not None)
-        and profile.method_version == stored_version(result)
     )

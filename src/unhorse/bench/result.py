@@ -132,6 +132,8 @@ class Result(_Frozen):
     method: str
     preset: str | None
     method_version: int
+    evidence_version: int = 1
+    """That of the measurements that the judge was given."""
     seed: int
     budget: str | None
     reference: str | None
@@ -169,6 +171,11 @@ class Result(_Frozen):
     def label(self) -> str:
         """Method and preset as they were asked for."""
         return self.method if self.preset is None else f"{self.method}:{self.preset}"
+
+    @property
+    def made_by(self) -> tuple[int, int]:
+        """The versions of the method and of the measurements: older ones cannot be compared."""
+        return self.method_version, self.evidence_version
 
     @property
     def is_distilled(self) -> bool:

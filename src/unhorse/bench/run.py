@@ -23,6 +23,7 @@ from unhorse.bench.truth import Truth, truth_of
 from unhorse.config import ScanConfig, make_config
 from unhorse.errors import UnhorseError
 from unhorse.invert.run import plan_passes
+from unhorse.judge.circumstances import EVIDENCE_VERSION
 from unhorse.learn.distil import DISTILL
 from unhorse.progress import ScanProgress
 from unhorse.zoo.state import Member
@@ -186,6 +187,7 @@ def settings_of(unit: Unit, config: ScanConfig) -> str:
         {
             "version": VERSION,
             "method_version": version_of(unit.asked.method),
+            "evidence_version": EVIDENCE_VERSION,
             "config": config.model_dump(mode="json", exclude=JUDGED_AGAIN, exclude_none=True),
             "passes": passes,
             "reference_seed": unit.given.reference_seed,

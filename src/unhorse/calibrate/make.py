@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 
@@ -71,18 +72,19 @@ def population_of(results: Sequence[Result]) -> Population:
         victims=_names(trigger.victim for result in results for trigger in result.triggers),
         positions=_names(position for each in now for position in each.positions),
         own_texts=any(each.own_texts for each in now),
+        distilled=any(each.distilled for each in now),
     )
 
 
 def digest_of_evidence(results: Sequence[Result]) -> str:
     """A digest of all that was learnt from, whatever order it came in."""
-    return digest(
-        sorted(
-            [result.model.digest, result.seed, result.model.poisoned, result.reference or ""]
-            + [list(dataclasses.asdict(clues).values()) for clues in stored_clues(result)]
-            for result in results
-        )
-    )
+    evidence = [
+        [result.model.digest, result.seed, result.model.poisoned, result.reference or ""]
+        + [list(dataclasses.asdict(clues).values()) for clues in stored_clues(result)]
+        for result in results
+    ]
+    # As text, because what was not measured cannot be compared with what was.
+    return digest(sorted(map(json.dumps, evidence)))
 
 
 def _id(profile: Profile, method: str) -> str:

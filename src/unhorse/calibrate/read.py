@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from unhorse.bench.cure import read_cure
+from unhorse.bench.group import newest
 from unhorse.bench.result import Result, read_result
 from unhorse.calibrate.stored import stored_version
 from unhorse.errors import UsageError
@@ -28,6 +30,10 @@ class Choice:
     task: str | None = None
     reference: bool | None = None
     samples: bool | None = None
+    budget: str | None = None
+    """None is the method's own, not any."""
+    schedule: str | None = None
+    distilled: bool = False
     force: bool = False
 
 
@@ -40,13 +46,14 @@ def read_chosen(paths: Sequence[Path], choice: Choice) -> list[Result]:
             "quoted; --force does it all the same."
         )
     found = [result for path in paths for result in _read(path)]
-    chosen = [result for result in found if _wanted(result, choice)]
+    chosen = newest(result for result in found if _wanted(result, choice))
     if not chosen:
         raise UsageError(
             f"None of the {len(found)} results is of the split {' or '.join(choice.splits)} "
             "and of what else was chosen."
         )
     check_one_kind(chosen)
+    _check_once(chosen)
     check_enough(chosen)
     return chosen
 
@@ -71,9 +78,10 @@ def _wanted(result: Result, choice: Choice) -> bool:
         and choice.method in (None, result.label)
         and choice.task in (None, result.model.task)
         and choice.reference in (None, result.reference is not None)
-        # A profile that knows references is used for distilled ones, and learnt without them.
-        and not result.is_distilled
         and choice.samples in (None, result.own_samples)
+        and choice.budget == result.budget
+        and choice.schedule == result.config.get("schedule")
+        and choice.distilled == result.is_distilled
     )
 
 
@@ -87,6 +95,16 @@ def check_one_kind(results: Sequence[Result]) -> None:
     _same(given, "kinds, with and without samples", "--samples or --no-samples")
     if len({stored_version(r) for r in results}) > 1:
         raise UsageError("The results were made with different settings of the method.")
+
+
+def _check_once(results: Sequence[Result]) -> None:
+    """Refuses a scan that is there twice, as from two folders: it would count twice."""
+    seen = Counter(
+        (r.model.suite, r.model.name, r.seed, r.reference_seed, r.model.digest) for r in results
+    )
+    (suite, name, seed, *_), times = seen.most_common(1)[0]
+    if times > 1:
+        raise UsageError(f"There are {times} results of {suite}/{name} with the seed {seed}.")
 
 
 def _same(values: Sequence[str], what: str, option: str) -> None:

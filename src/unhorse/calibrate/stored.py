@@ -86,4 +86,6 @@ def stored_version(result: Result) -> str:
     config = make_config(
         result.config, method=result.method, preset=result.preset, budget=result.budget
     )
-    return method_version(config, plan_passes(config), result.method_version)
+    return method_version(
+        config, plan_passes(config), result.method_version, result.evidence_version
+    )

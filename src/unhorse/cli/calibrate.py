@@ -31,6 +31,15 @@ def command(
     samples: Annotated[
         bool | None, typer.Option(help="Only scans with, or without, samples.")
     ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Only scans with this budget; without any if not given.")
+    ] = None,
+    schedule: Annotated[
+        str | None, typer.Option(help="Only scans whose arms had this schedule.")
+    ] = None,
+    distilled: Annotated[
+        bool, typer.Option("--distilled", help="Only scans that made their reference themselves.")
+    ] = False,
     split: Annotated[
         list[str] | None, typer.Option(help="Learn from this split; repeatable.")
     ] = None,
@@ -50,7 +59,8 @@ def command(
     check_installed()
     check_writable(out)
     splits = tuple(split) if split else Choice.splits
-    chosen = read_chosen(results, Choice(splits, method, task, reference, samples, force))
+    choice = Choice(splits, method, task, reference, samples, budget, schedule, distilled, force)
+    chosen = read_chosen(results, choice)
     console = make_console(quiet)
     with console.status(f"learning from {len(chosen)} scans"):
         profile = make_profile(chosen)

@@ -15,8 +15,8 @@ from unhorse.invert.pose import Pass
 from unhorse.load.subject import OWN_TEXTS
 from unhorse.types import Inversion, Subject
 
-EVIDENCE_VERSION = 1
-"""Raised when a measurement changes so that old profiles do not hold."""
+EVIDENCE_VERSION = 2
+"""Raised when a measurement is new or changes, so that older profiles and results do not hold."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,13 @@ def circumstances_of(
     )
 
 
-def method_version(config: ScanConfig, passes: Sequence[Pass], version: int | None = None) -> str:
-    """A digest of all that decides how hard a method searches.
+def method_version(
+    config: ScanConfig,
+    passes: Sequence[Pass],
+    version: int | None = None,
+    evidence: int = EVIDENCE_VERSION,
+) -> str:
+    """A digest of all that decides how hard a method searches, and what is measured then.
 
     The seed, the samples and the device are not in it: they do not make another method.
 
@@ -68,11 +73,12 @@ def method_version(config: ScanConfig, passes: Sequence[Pass], version: int | No
         config: the scan's configuration.
         passes: what the method is set to do.
         version: that of the method's code; as it is now if not given.
+        evidence: that of the measurements.
     """
     now = int(getattr(METHODS.get(config.method), "version", 1))
     return digest(
         {
-            "evidence": EVIDENCE_VERSION,
+            "evidence": evidence,
             "method": config.method,
             "version": now if version is None else version,
             "passes": {each.preset: each.config.model_dump(mode="json") for each in passes},

@@ -59,6 +59,7 @@ def outside(of: Population, version: str, now: Circumstances) -> tuple[str, ...]
         ("held-out samples", now.heldout, of.heldout, now.heldout * SLACK >= of.heldout.lowest),
     )
     strange = sorted(now.positions - set(of.positions))
+    made = f"a reference that was {'distilled' if now.distilled else 'given'}"
     texts = "unhorse's own texts" if now.own_texts else "samples that were given"
     return (
         *(["other settings of the method"] if version != now.version else []),
@@ -68,7 +69,7 @@ def outside(of: Population, version: str, now: Circumstances) -> tuple[str, ...]
             if not fits
         ),
         *([texts] if now.own_texts != of.own_texts else []),
-        *(["a reference that was distilled"] if now.distilled and not of.distilled else []),
+        *([made] if now.distilled != of.distilled else []),
         *([f"triggers at {', '.join(strange)}"] if strange else []),
     )
 

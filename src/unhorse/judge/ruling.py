@@ -109,11 +109,12 @@ def make_ruling(
         return RULE
     if asked is not None:
         return Ruling(asked, asked.outside(now))
-    wanted = (config.method, now.version, task, reference)
+    wanted = (config.method, task, reference)
+    # One of other settings of the method does not apply, and a verdict has to say so.
     fitting = [
         profile
         for profile in shipped_profiles(shipped)
-        if (profile.method, profile.method_version, profile.task, profile.reference) == wanted
+        if (profile.method, profile.task, profile.reference) == wanted
     ]
     rulings = [Ruling(profile, profile.outside(now)) for profile in fitting]
     return min(rulings, key=lambda ruling: len(ruling.outside), default=RULE)
