@@ -9,10 +9,18 @@ import json
 from tests.bench.made import own, result
 
 from unhorse.bench.audits import read_audits
-from unhorse.bench.group import as_in_the_paper, given_of, grouped, of_today, planned_in
+from unhorse.bench.group import (
+    as_in_the_paper,
+    given_of,
+    grouped,
+    of_today,
+    planned_in,
+    to_be_shown,
+)
 from unhorse.bench.result import TrueTrigger
 from unhorse.bench.sheet import Sheet
 from unhorse.bench.tables import all_tables
+from unhorse.report.schema import Profile
 
 
 def scans(method="dbs", preset="paper", count=4, wrong=0, **fields):
@@ -213,12 +221,46 @@ def test_old_versions_count_nowhere():
 
 
 def test_models_that_their_suite_does_not_ask_for_any_more_do_not_count(suite_folder):
-    names = [name for name, *_ in planned_in("small", ["calibration"], suite_folder)][:2]
+    names = [r.name for r in planned_in("small", ["calibration"], suite_folder)][:2]
     made = [result(name, split="calibration") for name in names]
     other = made[1].model.model_copy(update={"recipe": "of another draw"})
     made[1] = made[1].model_copy(update={"model": other})
     assert of_today(made, suite_folder) == made[:1]
     assert of_today(made, None) == made
+
+
+def test_a_result_without_a_recipe_is_of_the_first_draw(suite_folder, tmp_path):
+    (name, *_) = [r.name for r in planned_in("small", ["test"], suite_folder)]
+    made = [result(name, split="test")]
+    assert of_today(made, suite_folder) == made
+    again = tmp_path / "again"
+    again.mkdir()
+    text = (suite_folder / "small.toml").read_text()
+    (again / "small.toml").write_text("draws = { test = 2 }\n" + text)
+    assert of_today(made, again) == []
+
+
+def test_texts_of_more_than_two_classes_have_a_row_of_their_own():
+    two = result("a")
+    population = two.population.model_copy(update={"labels": 4})
+    four = result("b").model_copy(update={"population": population})
+    assert [kind.task for kind in grouped([two, four])] == ["small", "small (several classes)"]
+
+
+def test_verdicts_of_several_profiles_are_told_apart():
+    given = {"applies": True, "outside": ()}
+    profiles = [None, Profile(id="p", **given), Profile(id="q", **given)]
+    made = [result(f"m{i}", profile=profile) for i, profile in enumerate(profiles)]
+    (said,) = [note for note in tables(made)["table1"].notes if "several profiles" in note]
+    assert "(p, q, the rule)" in said
+    assert not any("several" in note for note in tables(made[1:2])["table1"].notes)
+
+
+def test_a_figure_shows_one_scan_of_a_model_the_most_like_the_papers():
+    alone = result("a", reference=None, reference_seed=None)
+    with_one = result("a", reference="small/other")
+    others = [result("a", own_samples=False), result("a", budget="quick"), result("a", seed=1)]
+    assert to_be_shown([*others, alone, with_one]) == [with_one]
 
 
 def test_a_recovered_character_is_no_recovered_word():

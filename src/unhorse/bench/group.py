@@ -6,10 +6,13 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
+from unhorse.attack.recipe import Recipe
 from unhorse.bench.plan import as_in_paper
-from unhorse.bench.result import Result
+from unhorse.bench.result import Result, Scanned
 from unhorse.errors import UsageError
+from unhorse.zoo.schema import Suite
 from unhorse.zoo.suite import Entry, entries_of, find_suite, read_suite
 
 CALIBRATION = "calibration"
@@ -21,6 +24,8 @@ class Kind:
 
     suite: str
     head_only: bool
+    several_classes: bool
+    """Whether texts have more than two classes: neither beta nor profile of two holds there."""
     attack: str
     """Only where attacks are told apart; else empty."""
     given: str
@@ -30,7 +35,8 @@ class Kind:
     def task(self) -> str:
         """How a table names the models."""
         heads = " (heads)" if self.head_only else ""
-        return f"{self.suite}{heads}" + (f": {self.attack}" if self.attack else "")
+        classes = " (several classes)" if self.several_classes else ""
+        return f"{self.suite}{heads}{classes}" + (f": {self.attack}" if self.attack else "")
 
 
 def given_of(result: Result) -> str:
@@ -53,7 +59,14 @@ def kind_of(result: Result, *, by_attack: bool = False) -> Kind:
     """The row that a result belongs to."""
     model = result.model
     attack = model.attack if by_attack else ""
-    return Kind(model.suite, model.head_only, attack, given_of(result), method_of(result))
+    several = has_several_classes(model.task, result.population.labels)
+    given, method = given_of(result), method_of(result)
+    return Kind(model.suite, model.head_only, several, attack, given, method)
+
+
+def has_several_classes(task: str, labels: int) -> bool:
+    """Whether texts are sorted into more than two classes."""
+    return task == "sequence-classification" and labels > 2
 
 
 def grouped(results: Iterable[Result], *, by_attack: bool = False) -> dict[Kind, list[Result]]:
@@ -79,21 +92,33 @@ def newest(results: Iterable[Result]) -> list[Result]:
     return [result for result in every if result.made_by == last[result.method]]
 
 
-def of_today(results: Sequence[Result], suites: Path | None) -> list[Result]:
-    """The results of models that their suite still asks for, by the same recipe.
+class About(Protocol):
+    """What is about one model: a result or a cure."""
 
-    Those of a suite that cannot be found stay.
+    @property
+    def model(self) -> Scanned:
+        """The model."""
+
+
+Kept = TypeVar("Kept", bound=About)
+
+
+def of_today(made: Iterable[Kept], suites: Path | None) -> list[Kept]:
+    """What is of models that their suite still asks for, by the same recipe.
+
+    What is of a suite that cannot be found stays; so does what names no recipe, if its split
+    was never drawn anew.
     """
-    recipes = {
-        suite: {entry.name: entry.recipe.digest() for entry in _entries(suite, suites) or ()}
-        for suite in {result.model.suite for result in results}
-    }
 
-    def stays(result: Result) -> bool:
-        known = recipes[result.model.suite]
-        return not known or result.model.recipe in (None, known.get(result.model.name))
+    def stays(model: Scanned) -> bool:
+        known = _recipes(model.suite, suites)
+        if known is None:
+            return True
+        if model.recipe is None:
+            return _draws(model.suite, suites).get(model.split, 1) == 1
+        return model.recipe == known.get(model.name)
 
-    return [result for result in results if stays(result)]
+    return [each for each in made if stays(each.model)]
 
 
 def is_first(result: Result) -> bool:
@@ -101,9 +126,32 @@ def is_first(result: Result) -> bool:
     return result.seed == 0 and result.reference_seed in (0, None)
 
 
+def is_plain(result: Result) -> bool:
+    """Whether a scan had the model's samples and all the work it takes, and is no repetition."""
+    return (
+        is_first(result)
+        and not result.is_distilled
+        and result.own_samples
+        and result.budget is None
+    )
+
+
 def is_usual(result: Result) -> bool:
-    """Whether a figure may show it: no repetition, nothing distilled, and all the work it takes."""
-    return is_first(result) and not result.is_distilled and result.budget is None
+    """Whether a scan is as `bench` makes it if nothing else is asked for."""
+    given = result.reference_seed == 0 and result.config.get("schedule") is None
+    return is_plain(result) and given
+
+
+def to_be_shown(results: Iterable[Result]) -> list[Result]:
+    """One plain scan of every model by every method for a figure, the most like the paper's."""
+    best: dict[tuple[str, str, str], Result] = {}
+    for result in sorted(filter(is_plain, newest(results)), key=lambda r: -_like_the_paper(r)):
+        best.setdefault((result.model.suite, result.model.name, result.label), result)
+    return list(best.values())
+
+
+def _like_the_paper(result: Result) -> int:
+    return 2 * as_in_the_paper(result) + is_usual(result)
 
 
 def calibration_for(some: Result, results: Iterable[Result]) -> list[Result]:
@@ -120,6 +168,7 @@ def calibration_for(some: Result, results: Iterable[Result]) -> list[Result]:
         and is_first(result)
         and result.model.task == some.model.task
         and result.model.head_only == some.model.head_only
+        and result.population.labels == some.population.labels
         and method_of(result) == method_of(some)
         and given_of(result) == given_of(some)
     ]
@@ -136,17 +185,14 @@ def as_in_the_paper(result: Result) -> bool:
     )
 
 
-def planned_in(
-    suite: str, splits: Sequence[str], beside: Path | None = None
-) -> list[tuple[str, bool, str]]:
-    """Name, kind of training and attack of every model that is scanned of a suite's splits.
+def planned_in(suite: str, splits: Sequence[str], beside: Path | None = None) -> list[Recipe]:
+    """The recipe of every model that is scanned of a suite's splits.
 
     Nothing if the suite cannot be found, as of results from elsewhere.
     """
-    entries = _entries(suite, beside) or []
     return [
-        (entry.name, entry.recipe.training.head_only, entry.recipe.kind)
-        for entry in entries
+        entry.recipe
+        for entry in _entries(suite, beside)
         if entry.use in ("model", "twin") and entry.recipe.split in splits
     ]
 
@@ -154,8 +200,10 @@ def planned_in(
 def planned(kind: Kind, splits: Sequence[str], suites: Path | None) -> int:
     """How many models of a kind there are to be scanned."""
     return sum(
-        heads == kind.head_only and kind.attack in ("", attack)
-        for _, heads, attack in planned_in(kind.suite, splits, suites)
+        recipe.training.head_only == kind.head_only
+        and has_several_classes(recipe.task, len(recipe.data.labels)) == kind.several_classes
+        and kind.attack in ("", recipe.kind)
+        for recipe in planned_in(kind.suite, splits, suites)
     )
 
 
@@ -171,10 +219,29 @@ def unfinished(
 
 
 @functools.cache
-def _entries(suite: str, beside: Path | None) -> list[Entry] | None:
-    """All models of a suite; nothing if it cannot be found."""
+def _read(suite: str, beside: Path | None) -> tuple[Suite, list[Entry]] | None:
+    """A suite and all of its models; nothing if it cannot be found."""
     try:
         path = find_suite(suite, beside)
-        return entries_of(read_suite(path), path.parent)
+        read = read_suite(path)
+        return read, entries_of(read, path.parent)
     except UsageError:
         return None
+
+
+def _entries(suite: str, beside: Path | None) -> list[Entry]:
+    read = _read(suite, beside)
+    return [] if read is None else read[1]
+
+
+def _draws(suite: str, beside: Path | None) -> Mapping[str, int]:
+    read = _read(suite, beside)
+    return {} if read is None else read[0].draws
+
+
+@functools.cache
+def _recipes(suite: str, beside: Path | None) -> Mapping[str, str] | None:
+    """The digests of a suite's recipes by the names of its models."""
+    if _read(suite, beside) is None:
+        return None
+    return {entry.name: entry.recipe.digest() for entry in _entries(suite, beside)}

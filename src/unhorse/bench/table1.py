@@ -7,7 +7,7 @@ only when it is convicted and a clean one only when nothing was found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,8 +98,24 @@ def table1(context: Context, standing: str = "plain", *, by_attack: bool = False
         title=f"Table {number_of}: detection, split {' and '.join(context.splits)}",
         columns=COLUMNS,
         rows=cells,
-        notes=(*NOTES, *unfinished(rows, context.splits, context.suites)),
+        notes=(
+            *NOTES,
+            *_mixed(rows),
+            *unfinished(rows, context.splits, context.suites),
+        ),
     )
+
+
+def _mixed(rows: Mapping[Kind, Sequence[Result]]) -> Iterator[str]:
+    """Names the rows whose verdicts are of more than one profile."""
+    for kind, results in rows.items():
+        used = {result.profile.id if result.profile else "the rule" for result in results}
+        if len(used) > 1:
+            yield (
+                f"{kind.task}, {kind.method}, {kind.given}: decided by several profiles "
+                f"({', '.join(sorted(used))}), each as it was when the scan was made; "
+                "`--profiles shipped` decides all anew."
+            )
 
 
 def _cells(kind: Kind, results: Sequence[Result], context: Context) -> tuple[str, ...]:

@@ -40,9 +40,9 @@ def all_tables(
         suites: a folder with suite files that are not built in.
         against: the label of the method that is tested against all others, and whose errors
             are told.
-        cures: what removals made of models.
+        cures: what removals made of models; likewise.
     """
-    results = newest(of_today(results, suites))
+    results, cures = newest(of_today(results, suites)), of_today(cures, suites)
     context = Context(results, splits, audits, suites)
     # Models beyond the paper's attacks are a split of their own, tested like the test split.
     widely = [*splits, BEYOND] if "test" in splits else list(splits)

@@ -34,6 +34,7 @@ class Choice:
     """None is the method's own, not any."""
     schedule: str | None = None
     distilled: bool = False
+    labels: int | None = None
     force: bool = False
 
 
@@ -82,6 +83,7 @@ def _wanted(result: Result, choice: Choice) -> bool:
         and choice.budget == result.budget
         and choice.schedule == result.config.get("schedule")
         and choice.distilled == result.is_distilled
+        and choice.labels in (None, result.population.labels)
     )
 
 
@@ -91,6 +93,7 @@ def check_one_kind(results: Sequence[Result]) -> None:
     _same([r.model.task for r in results], "tasks", "--task")
     with_one = ["with" if r.reference is not None else "without" for r in results]
     _same(with_one, "kinds, with and without a reference", "--reference or --no-reference")
+    _same([str(r.population.labels) for r in results], "numbers of labels", "--labels")
     given = ["given" if r.own_samples else "own" for r in results]
     _same(given, "kinds, with and without samples", "--samples or --no-samples")
     if len({stored_version(r) for r in results}) > 1:

@@ -40,6 +40,9 @@ def command(
     distilled: Annotated[
         bool, typer.Option("--distilled", help="Only scans that made their reference themselves.")
     ] = False,
+    labels: Annotated[
+        int | None, typer.Option(min=2, help="Only models with so many labels.")
+    ] = None,
     split: Annotated[
         list[str] | None, typer.Option(help="Learn from this split; repeatable.")
     ] = None,
@@ -59,7 +62,9 @@ def command(
     check_installed()
     check_writable(out)
     splits = tuple(split) if split else Choice.splits
-    choice = Choice(splits, method, task, reference, samples, budget, schedule, distilled, force)
+    choice = Choice(
+        splits, method, task, reference, samples, budget, schedule, distilled, labels, force
+    )
     chosen = read_chosen(results, choice)
     console = make_console(quiet)
     with console.status(f"learning from {len(chosen)} scans"):

@@ -71,13 +71,17 @@ def collect_command(
     split: Annotated[
         list[str] | None, typer.Option(help="The models of Figure 5; test if not given.")
     ] = None,
+    suites: Annotated[
+        Path | None, typer.Option(help="A folder with suite files that are not built in.")
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Take the data of Figures 3, 4 and 5 from result files; says which have none."""
     from unhorse.bench.figures import figure3, figure4, figure5
+    from unhorse.bench.group import of_today
     from unhorse.bench.result import read_results
 
-    found = read_results(results)
+    found = of_today(read_results(results), suites)
     console = make_console(quiet)
     makers: list[Callable[[], Any]] = [
         lambda: figure3.collect(found, question_answerer),

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from unhorse.bench.figures.style import colour_of, method_name
-from unhorse.bench.group import is_usual
+from unhorse.bench.group import to_be_shown
 from unhorse.bench.result import Result, Trigger
 
 DBS_AS_COMPARED = "dbs:paper"
@@ -36,11 +36,11 @@ def labels_of(method: str) -> tuple[str, ...]:
 
 def by_method(results: Iterable[Result], methods: Sequence[str]) -> dict[str, Result]:
     """For each method that has scanned a model the result to be shown."""
-    found = list(results)
+    found = to_be_shown(results)
     chosen: dict[str, Result] = {}
     for method in methods:
         for label in labels_of(method):
-            some = [r for r in found if r.label == label and r.curves and is_usual(r)]
+            some = [r for r in found if r.label == label and r.curves]
             if some:
                 chosen[method] = some[0]
                 break

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from unhorse.bench.figures.style import BLACK, BLUE, RED, FigureData, method_name, new_figure
-from unhorse.bench.group import is_usual
+from unhorse.bench.group import to_be_shown
 from unhorse.bench.protocol import best_threshold
 from unhorse.bench.result import Result
 from unhorse.errors import UsageError
@@ -55,11 +55,10 @@ def collect(results: Sequence[Result], method: str, splits: Sequence[str]) -> Fi
     """The losses of one method on the models of some splits."""
     chosen = [
         r
-        for r in results
+        for r in to_be_shown(results)
         if r.label == method
         and r.model.standing == "advanced"
         and r.model.split in splits
-        and is_usual(r)
         and r.least_loss is not None
     ]
     panels = [panel for attack in ATTACKS if (panel := _panel(chosen, attack)) is not None]
