@@ -115,10 +115,13 @@ def test_results_are_kept_and_not_made_again(stock, tmp_path):
     (again,) = runner.run(units)
     assert not again.made_now and again.result == first.result and path.read_text() == stored
     assert read_results(tmp_path) == [first.result]
-    (late,) = Runner(stock, tmp_path, {**QUICK, "samples_per_class": 10}).run(units, seconds=-1.0)
+    (late,) = Runner(stock, tmp_path / "b", {**QUICK, "samples_per_class": 10}).run(units, -1.0)
     assert late.problem == "there was no time left for it"
     (changed,) = Runner(stock, tmp_path, {**QUICK, "samples_per_class": 10}).run(units)
-    assert changed.made_now, "other settings are another result"
+    assert "has a result with other settings" in changed.problem and path.read_text() == stored
+    (elsewhere,) = Runner(stock, tmp_path / "b", {**QUICK, "samples_per_class": 10}).run(units)
+    assert elsewhere.made_now
+    assert elsewhere.result.settings != first.result.settings
     path.write_text(stored[: len(stored) // 2])
     assert read_result(path) is None
 
@@ -380,6 +383,32 @@ def test_a_model_without_a_scan_or_without_a_finding_is_named(stock, tmp_path):
     units = plan(stock.entries, [Asked("random")], 1, only=["cal-word-01"])
     (one,) = treated(stock, tmp_path, units, "unlearn")
     assert one.cure is None and "no result file" in one.problem
+
+
+def test_where_nothing_was_found_only_what_needs_no_trigger_is_done(stock, scanned, tmp_path):
+    path = scanned[0].path(tmp_path, "small")
+    scan = read_result(path)
+    path.write_text(scan.model_copy(update={"triggers": ()}).to_json())
+    unlearnt, tuned = (one.cure for one in treated(stock, tmp_path, scanned, amounts="100"))
+    assert unlearnt.scan_state == "nothing_found" and not unlearnt.triggers
+    assert unlearnt.asr_after == unlearnt.asr_before and unlearnt.epochs == 0
+    assert tuned.epochs > 0
+
+
+def test_a_scan_that_found_something_else_is_another_cure(stock, scanned, tmp_path):
+    (first,) = treated(stock, tmp_path, scanned, "unlearn", "50")
+    path = scanned[0].path(tmp_path, "small")
+    scan = read_result(path)
+    other = scan.triggers[0].model_copy(update={"text": "something else"})
+    path.write_text(scan.model_copy(update={"triggers": (other,)}).to_json())
+    (again,) = treated(stock, tmp_path, scanned, "unlearn", "50")
+    assert first.made_now and again.made_now
+
+
+def test_a_twin_of_several_models_is_asked_about_this_ones_stamps(stock, scanned, tmp_path):
+    entry = replace(scanned[0].entry, twin="small/other")
+    (one,) = treated(stock, tmp_path, [replace(scanned[0], entry=entry)], "finetune", "50")
+    assert one.cure.twin_asr is not None
 
 
 def test_clean_models_are_not_treated(stock):

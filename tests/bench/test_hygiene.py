@@ -11,7 +11,7 @@ from unhorse.bench.plan import Asked, Given, Unit
 
 
 def unit(name, split):
-    entry = SimpleNamespace(name=name, recipe=SimpleNamespace(split=split))
+    entry = SimpleNamespace(name=name, recipe=SimpleNamespace(name=name, split=split))
     return Unit(entry, Asked("dbs", "paper"), 0, Given(1))
 
 

@@ -54,18 +54,20 @@ def test_table_2_tells_proxies_from_recovered_triggers():
     assert both["models"] == "2" and both["ASR after"] == "0.28" and both["worst"] == "0.46"
     assert both["within 0.2"] == "0.50 (1/2)" and both["time"] == "0.25"
     assert both["clean before"] == "0.900" and both["clean after"] == "0.890"
-    assert {r["triggers"] for r in rows} == {"all", "proxy", "recovered"}
+    assert {r["triggers"] for r in rows} == {"all", "found", "proxy", "recovered"}
     assert table2(cures, ["development"]).rows == ()
 
 
 def test_models_in_which_nothing_was_found_are_told_apart():
     missed = {"scan_state": "nothing_found", "recovered": None, "triggers": ()}
-    cures = [cure("a"), cure("a", method="finetune"), cure("b", method="finetune", **missed)]
-    scans = [
-        result(name, method="focus", state=state)
-        for name, state in (("a", "backdoored"), ("b", "nothing_found"))
-    ]
-    sheet = table2(cures, ["test"], scans)
+    untouched = {**missed, "asr_after": 1.0, "seconds": 0.0}
+    cures = [cure("a"), cure("a", method="finetune", asr_after=0.4)]
+    cures += [cure("b", **untouched), cure("b", method="finetune", asr_after=0.4, **missed)]
+    sheet = table2(cures, ["test"])
     rows = [dict(zip(sheet.columns, cells, strict=True)) for cells in sheet.rows]
-    assert {r["models"] for r in rows if r["triggers"] == "all"} == {"1"}
-    assert "in 1 of 2 trojaned models focus found nothing" in sheet.notes[-1]
+    by = {(r["removal"], r["triggers"]): r for r in rows}
+    assert by["unlearn after focus", "found"]["ASR after"] == "0.06"
+    assert by["unlearn after focus", "all"]["ASR after"] == "0.53"
+    assert by["unlearn after focus", "missed"]["time"] == "-"
+    assert by["finetune after focus", "all"]["ASR after"] == "0.40"
+    assert {r["models"] for r in rows if r["triggers"] == "all"} == {"2"}

@@ -15,14 +15,22 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from unhorse.attack.base import Probes
 from unhorse.attack.corpus import read_corpus
-from unhorse.attack.measure import measure
+from unhorse.attack.measure import measure, success
 from unhorse.attack.recipe import Recipe
-from unhorse.attack.record import MODEL, AttackRecord, read_heldout
+from unhorse.attack.record import MODEL, RECORD, AttackRecord, read_heldout, read_record
 from unhorse.bench.commit import commit_of_package
 from unhorse.bench.plan import Unit
 from unhorse.bench.rejudge import rejudged
-from unhorse.bench.result import Result, Scanned, digest_of, digest_of_weights, read_result
+from unhorse.bench.result import (
+    Result,
+    Scanned,
+    Trigger,
+    digest_of,
+    digest_of_weights,
+    read_result,
+)
 from unhorse.bench.stock import Stock
 from unhorse.errors import UnhorseError, UsageError
 from unhorse.judge.profile import Profile, shipped_profiles
@@ -39,7 +47,7 @@ from unhorse.types import LoadedModel, own_answers
 USUAL = ""
 """What a scan is given if nothing else is said: a reference and samples."""
 
-VERSION = 2
+VERSION = 3
 """Raised when a change to the removals makes old cures incomparable."""
 
 WATCHED = 0.15
@@ -65,6 +73,7 @@ class Cure(BaseModel):
     given: str = USUAL
     """What that scan was given beside the usual, as its file's name has it."""
     scan_state: str
+    """If nothing was found, a method that needs a trigger leaves the model as it is."""
     recovered: bool | None
     """Whether the scan's strongest finding was the true trigger."""
     triggers: tuple[str, ...]
@@ -214,16 +223,15 @@ class Clinic:
         settings = self._settings(treatment, scan)
         path = treatment.path(self.out, suite)
         there = read_cure(path)
-        member = self.stock.member(unit.name)
-        known = None if member.record is None else digest_of_weights(member.record)
-        stands = there is not None and there.settings == settings
-        if there is not None and stands and known in (None, there.model.digest):
+        here = self.stock.member(unit.name, build=False).record
+        if there is not None and there.settings == settings and _is_of(there, here):
             return Treated(treatment, there)
         if late:
             return Treated(treatment, None, problem="there was no time left for it")
+        member = self.stock.member(unit.name)
         if member.record is None or not member.accepted:
             return Treated(treatment, None, problem="the model is not built or is kept out")
-        if scan.model.digest != known:
+        if scan.model.digest != digest_of_weights(member.record):
             return Treated(treatment, None, problem="its scan is of another build of the model")
         cure = self._treat(treatment, scan, member.record, settings)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -239,8 +247,8 @@ class Clinic:
                 "version": VERSION,
                 "config": method.config(**self.options).model_dump(mode="json"),
                 "amount": treatment.amount.text,
-                "scan": scan.settings,
-                "profile": scan.profile and scan.profile.id,
+                "scan": [scan.settings, scan.model.digest, scan.reference_digest],
+                "found": [trigger.text for trigger in _found(scan)],
                 "base": self.base if method.needs_base else None,
             }
         )
@@ -252,19 +260,20 @@ class Clinic:
         folder = self.stock.place.folder(record.name)
         loaded = open_model(folder / MODEL, None, "cpu")
         heldout, probes = read_heldout(folder, record.task)
-        found = scan.triggers if scan.state in FOUND else ()
-        triggers = from_findings(record.task, loaded.labels, found)
-        if method.needs_triggers and not triggers:
-            raise UsageError("the scan found nothing that could be removed")
+        triggers = from_findings(record.task, loaded.labels, _found(scan))
         rows = self._rows(record, loaded, treatment.amount, scan.seed)
         case = Case(loaded, triggers, rows, scan.seed, self.base)
+        twin_asr = self._twin_asr(treatment.unit, probes)
         # How a tagger spells the start of an entity is known once it was asked.
         case.task.right(own_answers(loaded), rows.watch)
-        began = time.perf_counter()
-        with reproducible(case.seed):
-            cleaned = method.remove(case, method.config(**self.options))
-        seconds = time.perf_counter() - began
-        after, before = measure(cleaned.loaded, heldout, probes), record.measured
+        after, before, epochs, seconds = record.measured, record.measured, 0, 0.0
+        if triggers or not method.needs_triggers:
+            began = time.perf_counter()
+            with reproducible(case.seed):
+                cleaned = method.remove(case, method.config(**self.options))
+            seconds = time.perf_counter() - began
+            after = measure(cleaned.loaded, heldout, probes)
+            epochs = cleaned.taught.epochs if cleaned.taught else 0
         assert before.asr is not None and after.asr is not None
         return Cure(
             model=scan.model,
@@ -285,8 +294,8 @@ class Clinic:
             asr_before=before.asr,
             asr_after=after.asr,
             asr_n=after.asr_n,
-            twin_asr=self._twin_asr(treatment.unit),
-            epochs=cleaned.taught.epochs if cleaned.taught else 0,
+            twin_asr=twin_asr,
+            epochs=epochs,
             seconds=seconds,
             scan_seconds=scan.seconds,
             commit=commit_of_package(),
@@ -315,12 +324,26 @@ class Clinic:
         runs = [recipe, self.stock.derived_from(recipe)]
         return max(min(run.data.rows or available, available) for run in runs if run is not None)
 
-    def _twin_asr(self, unit: Unit) -> float | None:
-        twin = (unit.entry.twin or "").removeprefix(f"{self.stock.place.suite}/")
-        record = self.stock.member(twin).record if twin else None
+    def _twin_asr(self, unit: Unit, probes: Probes | None) -> float | None:
+        """How often the model's own stamps turn its clean twin; None if that is not here."""
+        folder = self.stock.place.folder(unit.entry.twin) if unit.entry.twin else None
+        if probes is None or folder is None or not (folder / RECORD).exists():
+            return None
+        record = read_record(folder)
+        if record.twin_of == unit.name:
+            return record.measured.asr
         # A twin that several models share was asked about the stamps of one of them.
-        same = record is not None and record.twin_of == unit.name
-        return record.measured.asr if record is not None and same else None
+        return success(open_model(folder / MODEL, None, "cpu"), probes)
+
+
+def _found(scan: Result) -> Sequence[Trigger]:
+    """What a user would take out: the findings of a model that is not cleared."""
+    return scan.triggers if scan.state in FOUND else ()
+
+
+def _is_of(cure: Cure, record: AttackRecord | None) -> bool:
+    """Whether a cure is of the model as it is; of one that is not here it is."""
+    return record is None or digest_of_weights(record) == cure.model.digest
 
 
 def read_cure(path: Path) -> Cure | None:

@@ -7,10 +7,12 @@ development split; the log lets anybody tell.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from unhorse.attack.recipe import Recipe
 from unhorse.bench.commit import commit_of_package
 from unhorse.bench.plan import Unit
 
@@ -40,19 +42,25 @@ class Log:
         """Appends a line at once, so that a run that is killed has been logged too.
 
         Args:
-            unit: the scan that was made, or whose findings were removed.
+            unit: the scan that is to be made, or whose findings were removed.
             removal: the method of the removal, if it was one.
         """
-        if unit.entry.recipe.split not in SPLITS:
+        methods = [unit.asked.label, *([f"remove:{removal}"] if removal else [])]
+        given = unit.given.suffix.lstrip("-") or "usual"
+        self.write(unit.entry.recipe, methods, unit.seed, given)
+
+    def write(self, recipe: Recipe, methods: Sequence[str], seed: int, given: str) -> None:
+        """Appends a line if the model is of a split that figures are quoted on."""
+        if recipe.split not in SPLITS:
             return
         line = {
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
             "commit": commit_of_package(),
             "suite": self.suite,
-            "methods": [unit.asked.label, *([f"remove:{removal}"] if removal else [])],
-            "models": [unit.name],
-            "seeds": [unit.seed],
-            "given": [unit.given.suffix.lstrip("-") or "usual"],
+            "methods": list(methods),
+            "models": [recipe.name],
+            "seeds": [seed],
+            "given": [given],
             "reason": self.reason or NO_REASON,
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -96,6 +96,9 @@ class Runner:
             return Done(unit, None, problem=f"kept out: {member.complaints[0]}")
         if there is not None and there.settings == settings and self._stands(there, unit, member):
             return Done(unit, there)
+        if there is not None and _told(there.config) != _told(_beyond_defaults(config)):
+            why = f"{path} has a result with other settings; another --out keeps both"
+            return Done(unit, None, problem=why)
         if late:
             return Done(unit, None, problem="there was no time left for it")
         member = self.stock.member(unit.name)
@@ -160,6 +163,15 @@ class Runner:
         if key not in self._truth:
             self._truth = {key: truth_of(handed, config)}
         return self._truth[key]
+
+
+def _beyond_defaults(config: ScanConfig) -> dict[str, Any]:
+    return config.model_dump(mode="json", exclude_defaults=True)
+
+
+def _told(config: dict[str, Any]) -> dict[str, Any]:
+    """What of a configuration makes a scan another one, not just a newer one."""
+    return {name: value for name, value in config.items() if name not in JUDGED_AGAIN}
 
 
 def _write(path: Path, result: Result) -> None:

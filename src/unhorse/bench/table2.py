@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from unhorse.bench import metrics
 from unhorse.bench.cure import USUAL, Cure
-from unhorse.bench.group import is_usual
-from unhorse.bench.result import Result
 from unhorse.bench.sheet import Sheet, number, share
 from unhorse.remove.triggers import FOUND
 
@@ -36,60 +34,41 @@ NOTES = (
     "removal: by which method, and after which scan. "
     "rows: what the removal was given, as a share of the training data or as a number. "
     "triggers: whether the scan's strongest finding was the true trigger or another that works "
-    "too (proxy); of models in which a scan found nothing there is no row. finetune and other "
-    "methods that need no trigger are given the same models.",
+    "too (proxy), or the scan found nothing (missed): a method that needs a trigger leaves such a "
+    "model as it is. found: all but the missed ones.",
     "time: of the removal, as a share of the scan's; the median.",
 )
+
+ALL, MISSED = "all", "missed"
 
 ALLOWED = 0.2
 """What a single model may be above its twin."""
 
 
-def table2(cures: Sequence[Cure], splits: Sequence[str], results: Sequence[Result] = ()) -> Sheet:
+def table2(cures: Sequence[Cure], splits: Sequence[str]) -> Sheet:
     """One row for each task, removal, number of rows, and kind of trigger that was found.
 
     Args:
         cures: what removals made of models.
         splits: what the table is about.
-        results: the scans, which tell in how many models nothing was found.
     """
     groups: dict[tuple[str, str, str, str], list[Cure]] = {}
     for cure in cures:
-        asked_for = cure.model.split in splits and cure.seed == 0 and cure.given == USUAL
-        if asked_for and cure.scan_state in FOUND:
+        if cure.model.split in splits and cure.seed == 0 and cure.given == USUAL:
             heads = " (heads)" if cure.model.head_only else ""
-            task = f"{cure.model.suite}{heads}"
-            key = (task, cure.amount, f"{cure.method} after {cure.scan}", _found(cure))
-            groups.setdefault(key, []).append(cure)
-            groups.setdefault((*key[:3], "all"), []).append(cure)
+            key = (f"{cure.model.suite}{heads}", cure.amount, f"{cure.method} after {cure.scan}")
+            for kind in _kinds(cure):
+                groups.setdefault((*key, kind), []).append(cure)
     rows = [_cells(key, own) for key, own in sorted(groups.items(), key=lambda item: item[0])]
     title = f"Table 2: removal, split {' and '.join(splits)}"
-    return Sheet("table2", title, COLUMNS, tuple(rows), (*NOTES, *_missed(cures, splits, results)))
+    return Sheet("table2", title, COLUMNS, tuple(rows), NOTES)
 
 
-def _missed(
-    cures: Sequence[Cure], splits: Sequence[str], results: Sequence[Result]
-) -> Iterator[str]:
-    """Says in how many models there was nothing to remove."""
-    for suite, scan in sorted({(cure.model.suite, cure.scan) for cure in cures}):
-        states = {
-            result.model.name: result.state
-            for result in results
-            if (result.model.suite, result.label) == (suite, scan)
-            and result.model.poisoned
-            and result.model.split in splits
-            and is_usual(result)
-        }
-        missed = sum(state not in FOUND for state in states.values())
-        if missed:
-            yield (
-                f"{suite}: in {missed} of {len(states)} trojaned models {scan} found nothing; "
-                "their attack success stays what it was."
-            )
-
-
-def _found(cure: Cure) -> str:
-    return {True: "recovered", False: "proxy", None: "no words"}[cure.recovered]
+def _kinds(cure: Cure) -> tuple[str, ...]:
+    """The rows that a cure counts in."""
+    if cure.scan_state not in FOUND:
+        return MISSED, ALL
+    return {True: "recovered", False: "proxy", None: "no words"}[cure.recovered], "found", ALL
 
 
 def _cells(key: tuple[str, str, str, str], own: Sequence[Cure]) -> tuple[str, ...]:
@@ -109,9 +88,13 @@ def _cells(key: tuple[str, str, str, str], own: Sequence[Cure]) -> tuple[str, ..
         _mean(above),
         number(max(above, default=None)),
         share(sum(value <= ALLOWED for value in above), len(above)),
-        number(statistics.median(cure.seconds / cure.scan_seconds for cure in own)),
+        number(_median([cure.seconds / cure.scan_seconds for cure in own if cure.seconds])),
     )
 
 
 def _mean(values: Iterable[float], digits: int = 2) -> str:
     return number(metrics.mean(values), digits)
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None

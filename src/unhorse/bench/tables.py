@@ -50,7 +50,7 @@ def all_tables(
         table1(context),
         table1(context, "advanced", by_attack=True),
         table1(replace(context, splits=widely), "beyond", by_attack=True),
-        table2(cures, splits, results),
+        table2(cures, splits),
         table3(results, splits, suites),
         table4(results, splits, suites),
         pairs(results, splits, against),

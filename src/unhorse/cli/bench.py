@@ -65,7 +65,7 @@ def command(
         typer.Option(
             "--paper",
             help="Give scans what the paper's had: a reference for texts only, and for entities "
-            "the best two arms after 20 epochs.",
+            "the best two arms after a warm-up, of 20 epochs where a method has epochs like DBS.",
         ),
     ] = False,
     remove: Annotated[
@@ -136,6 +136,10 @@ def command(
         check_base([DISTILL], base)
         if paper or not reference:
             raise UsageError("--distill goes with neither --paper nor --no-reference.")
+    if paper and not (reference and samples and reference_seed == 0):
+        raise UsageError("--paper says itself what a scan is given.")
+    if remove is not None and (option or device):
+        raise UsageError("--set and --device are for scans; removals have their usual settings.")
     if methods == EVERY:
         # What is removed is what the usual scan has found.
         methods = WITH_REFERENCE if remove is not None else ",".join(METHODS.names())
@@ -176,15 +180,15 @@ def command(
         clinic = Clinic(stock, out, base)
         raise typer.Exit(_remove(say, clinic, units, remove, amounts, seconds, looks))
 
-    def bar(unit: Unit) -> ScanBar:
+    def begun(unit: Unit) -> ScanBar:
+        # Before the scan: one that is killed has looked at the model, too.
+        looks.look(unit)
         return ScanBar(console, f"{_name(unit)} ")
 
-    runner = Runner(stock, out, settings.model_dump(), bar)
+    runner = Runner(stock, out, settings.model_dump(), begun)
     done: list[Done] = []
     for one in runner.run(units, seconds):
         done.append(one)
-        if one.made_now:
-            looks.look(one.unit)
         _tell(say, done, len(units))
     problems = [f"{_name(one.unit)}: {one.problem}" for one in done if one.result is None]
     for problem in problems:

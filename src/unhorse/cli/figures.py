@@ -30,6 +30,12 @@ def landscape_command(
     tries: Annotated[
         int, typer.Option(min=1, help="Seeds to try until a path has its temperature raised.")
     ] = 5,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The log of test runs; test-runs.jsonl beside OUT if not given."
+        ),
+    ] = None,
     seed: options.Seed = None,
     samples_per_class: options.SamplesPerClass = None,
     max_tokens: options.MaxTokens = None,
@@ -39,6 +45,7 @@ def landscape_command(
     """Measure the loss around the true trigger of MODEL, for Figures 1 and 2."""
     from unhorse.bench.figures.landscape import figure1, figure2, open_scene
     from unhorse.bench.handed import hand_over
+    from unhorse.bench.hygiene import Log, log_beside
 
     config = options.settings(
         None,
@@ -51,6 +58,8 @@ def landscape_command(
     members = {member.entry.name: member for member in opened.members()}
     if model not in members or members[model].record is None:
         raise UsageError(f"The suite has no built model called {model!r}.")
+    looks = Log(log or log_beside(out), opened.suite.name, "Figures 1 and 2")
+    looks.write(members[model].entry.recipe, ["landscape"], config.seed, "its true trigger")
     scene = open_scene(hand_over(opened.place.folder(model), members[model].record), config, epochs)
     console = make_console(quiet)
     for made in (figure1(scene, points, config.seed), figure2(scene, points, config.seed, tries)):
