@@ -17,7 +17,7 @@ from unhorse.bench.metrics import auroc
 from unhorse.bench.plan import Asked, Given, parse_methods, plan
 from unhorse.bench.result import Result, read_result, read_results, weights_digest
 from unhorse.bench.run import Runner
-from unhorse.bench.stock import Clean, Stock, allowed, draw
+from unhorse.bench.stock import Stock, may_be
 from unhorse.bench.table import markdown, rows_of
 from unhorse.errors import UsageError
 from unhorse.judge.measure import wilson
@@ -79,12 +79,22 @@ def test_a_reference_is_clean_and_of_another_family_and_drawn_by_seed(stock):
     record = stock.member("cal-word-01").record
     drawn = stock.reference(record, 0)
     assert drawn.name == "small/other"
-    same = [Clean("small", drawn.record.model_copy(update={"name": f"n{i}"})) for i in range(4)]
-    assert {draw(record, same, seed).name for seed in range(4)} == {c.name for c in same}
-    assert draw(record, same, 1) is draw(record, same[::-1], 1)
-    assert draw(record, same, 4) is None
-    trojaned = [Clean("small", stock.member("cal-word-02").record)]
-    assert allowed(record, trojaned) == [] and draw(record, trojaned, 0) is None
+    assert stock.reference(record, 1) is None, "there is no other"
+
+
+def test_a_draw_does_not_depend_on_what_is_built(stock, built_zoo, tmp_path, monkeypatch):  # noqa: F811
+    record = stock.member("cal-word-01").record
+    (planned,) = stock._candidates(record)
+    many = [replace(planned, recipe=planned.recipe.model_copy(update={"name": n})) for n in "abcd"]
+    monkeypatch.setattr(Stock, "_planned", lambda self, suite: iter(many))
+    order = [one.name for one in stock._candidates(record)]
+    assert sorted(order) == list("abcd")
+    monkeypatch.setattr(Stock, "_planned", lambda self, suite: iter(many[::-1]))
+    assert [one.name for one in stock._candidates(record)] == order
+    gone = Stock(stock.entries, Place(tmp_path, "small", built_zoo.data))
+    monkeypatch.undo()
+    with pytest.raises(UsageError, match="small/other, which it would be compared with"):
+        gone.reference(record, 0)
 
 
 def test_a_head_is_compared_with_heads_on_its_own_body(stock):
@@ -97,8 +107,9 @@ def test_a_head_is_compared_with_heads_on_its_own_body(stock):
     record = stock.member("cal-word-01").record
     clean = stock.reference(record, 0).record
     subject = head(record, "small/body/model")
-    for body, count in (("small/body/model", 1), ("small/another/model", 0)):
-        assert len(allowed(subject, [Clean("small", head(clean, body))])) == count
+    assert may_be(subject, head(clean, "small/body/model"))
+    assert not may_be(subject, head(clean, "small/another/model"))
+    assert not may_be(record, stock.member("cal-word-02").record), "it is trojaned"
 
 
 def test_results_are_kept_and_not_made_again(stock, tmp_path):

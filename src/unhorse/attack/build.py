@@ -190,18 +190,18 @@ def _identity(
         "facts": planted.facts,
         "seed": recipe.seed,
         "split": recipe.split,
-        "family": _family(recipe, base),
+        "family": family_of(recipe, base.family),
         "ancestors": base.ancestors,
         "recipe": recipe,
         "base": BaseRecord(source=recipe.base.model, files=base.digests),
     }
 
 
-def _family(recipe: Recipe, base: Base) -> str:
+def family_of(recipe: Recipe, of_base: str | None) -> str:
     """The independent training run; heads on one frozen body are runs of their own.
 
     A twin learns the same rows in the same order, so it belongs to the run of its model.
     """
-    if recipe.training.head_only or base.family is None:
+    if recipe.training.head_only or of_base is None:
         return recipe.family or recipe.twin_of or recipe.name
-    return base.family
+    return of_base

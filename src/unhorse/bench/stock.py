@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from unhorse.attack.build import family_of
 from unhorse.attack.recipe import Recipe
 from unhorse.attack.record import AttackRecord
 from unhorse.errors import UsageError
 from unhorse.seeding import stable_seed
+from unhorse.types import FileDigest
 from unhorse.zoo.build import Place, build_suite
-from unhorse.zoo.reference import check_reference
+from unhorse.zoo.reference import Kin, check_reference
 from unhorse.zoo.state import Member, members_of
 from unhorse.zoo.suite import Entry, entries_of, find_suite, parents_of, read_suite
 
@@ -30,6 +32,50 @@ class Clean:
     def name(self) -> str:
         """`suite/model`, which is also its folder in a zoo."""
         return f"{self.suite}/{self.record.name}"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A model as its suite plans it, whether it is built or not."""
+
+    suite: str
+    recipe: Recipe
+    line: tuple[Recipe, ...]
+    """The recipes that it descends from, the next first."""
+    data: tuple[FileDigest, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.recipe.name
+
+    @property
+    def place(self) -> str:
+        """`suite/model`."""
+        return f"{self.suite}/{self.name}"
+
+    @property
+    def poisoned(self) -> bool:
+        """Whether it is trojaned."""
+        return self.recipe.poisoned
+
+    @property
+    def twin_of(self) -> str | None:
+        """The trojaned model that it is the clean twin of."""
+        return self.recipe.twin_of
+
+    @property
+    def ancestors(self) -> tuple[str, ...]:
+        """The names of the models that it is derived from."""
+        return tuple(recipe.name for recipe in self.line)
+
+    @property
+    def family(self) -> str:
+        """The independent fine-tuning run that it descends from, as its record will name it."""
+        run = None
+        for recipe in reversed((self.recipe, *self.line)):
+            run = family_of(recipe, run)
+        return run or self.name
 
 
 class Stock:
@@ -55,7 +101,7 @@ class Stock:
         self.entries, self.place, self.beside = entries, place, beside
         self.build, self.say = build, say
         self._members: dict[str, Member] = {}
-        self._borrowed: list[Clean] | None = None
+        self._borrowed: dict[str, dict[str, Member]] = {}
         self._tried: set[str] = set()
 
     def member(self, name: str, *, build: bool = True) -> Member:
@@ -68,17 +114,70 @@ class Stock:
             self._make([each for each in needed if self._now()[each].record is None])
         return self._now()[name]
 
-    def reference(self, subject: AttackRecord, seed: int, *, build: bool = True) -> Clean | None:
-        """A clean model that may be compared with this one, drawn by the seed."""
-        if build and self.build and not allowed(subject, self._clean()):
-            made_for = [e.name for e in self.entries if _made_for(e, subject.recipe)]
-            self._make(made_for)
-        return draw(subject, self._clean(), seed)
+    def reference(self, subject: Kin, seed: int) -> Clean | None:
+        """A clean model that may be compared with this one, drawn by the seed; none if too few.
+
+        All that the suites plan are put into an order that the subject decides, and the seed
+        counts along it, so that a draw does not depend on what happens to be built.
+
+        Raises:
+            UsageError: one that would have to be known is not built.
+        """
+        left = seed
+        for planned in self._candidates(subject):
+            member = self._built(planned)
+            if member.record is None:
+                raise UsageError(f"{planned.place}, which it would be compared with, is not built")
+            if not member.accepted:
+                continue
+            if left == 0:
+                return Clean(planned.suite, member.record)
+            left -= 1
+        return None
 
     def named(self, name: str) -> AttackRecord | None:
-        """The record of a clean model by its suite and name, if it is here."""
-        found = (clean.record for clean in self._clean() if clean.name == name)
-        return next(found, None)
+        """The record of a model by its suite and name, if it is here."""
+        suite, _, model = name.partition("/")
+        member = self._members_of(suite).get(model)
+        return None if member is None else member.record
+
+    def _candidates(self, subject: Kin) -> list[Planned]:
+        """The clean models of this suite, and of those it derives from, that it may be drawn."""
+        suites = [self.place.suite, *parents_of(self.entries, self.place.suite)]
+        found = [
+            planned
+            for suite in suites
+            for planned in self._planned(suite)
+            if may_be(subject, planned)
+        ]
+        return sorted(found, key=lambda one: stable_seed(0, "reference", subject.name, one.place))
+
+    def _planned(self, suite: str) -> Iterator[Planned]:
+        for entry in self._entries_of(suite):
+            may = entry.use == "reference" or entry.recipe.split == DRAWN_FROM
+            if may and not entry.recipe.poisoned:
+                yield Planned(suite, entry.recipe, tuple(self._line(entry.recipe)))
+
+    def _line(self, recipe: Recipe) -> Iterator[Recipe]:
+        """The zoo's models that a recipe descends from, the next first."""
+        parent = self.derived_from(recipe)
+        while parent is not None:
+            yield parent
+            parent = self.derived_from(parent)
+
+    def _built(self, planned: Planned) -> Member:
+        if planned.suite == self.place.suite:
+            return self.member(planned.name)
+        return self._members_of(planned.suite)[planned.name]
+
+    def _members_of(self, suite: str) -> dict[str, Member]:
+        if suite == self.place.suite:
+            return self._now()
+        if suite not in self._borrowed:
+            there = Place(self.place.zoo, suite, self.place.data)
+            members = members_of(self._entries_of(suite), there)
+            self._borrowed[suite] = {member.entry.name: member for member in members}
+        return self._borrowed[suite]
 
     def _make(self, names: Sequence[str]) -> None:
         new = [name for name in names if name not in self._tried]
@@ -97,21 +196,10 @@ class Stock:
             self._members = {member.entry.name: member for member in members}
         return self._members
 
-    def _clean(self) -> list[Clean]:
-        """All built models, of this suite and of those it derives from, that may be drawn."""
-        if self._borrowed is None:
-            suites = parents_of(self.entries, self.place.suite)
-            self._borrowed = [clean for suite in suites for clean in self._borrow(suite)]
-        own = [clean for m in self._now().values() for clean in _drawn_from(self.place.suite, m)]
-        return [*own, *self._borrowed]
-
-    def _borrow(self, suite: str) -> list[Clean]:
-        there = Place(self.place.zoo, suite, self.place.data)
-        members = members_of(self._entries_of(suite), there)
-        return [clean for member in members for clean in _drawn_from(suite, member)]
-
     def _entries_of(self, suite: str) -> Sequence[Entry]:
-        """The models of a suite that this one derives from."""
+        """The models of this suite, or of one that it derives from."""
+        if suite == self.place.suite:
+            return self.entries
         try:
             return entries_of(read_suite(find_suite(suite, self.beside)), self.beside)
         except UsageError:
@@ -123,22 +211,7 @@ class Stock:
         name = rest.partition("/")[0]
         if not (suite and name):
             return None
-        entries = self.entries if suite == self.place.suite else self._entries_of(suite)
-        return next((entry.recipe for entry in entries if entry.name == name), None)
-
-
-def _drawn_from(suite: str, member: Member) -> list[Clean]:
-    """The model, if it is clean and made to be a reference or a calibration model."""
-    record = member.record
-    if record is None or not member.accepted or record.poisoned:
-        return []
-    may = member.entry.use == "reference" or record.split == DRAWN_FROM
-    return [Clean(suite, record)] if may else []
-
-
-def _made_for(entry: Entry, recipe: Recipe) -> bool:
-    """Whether an entry is made to be the reference of models of such a recipe."""
-    return entry.use == "reference" and _alike(entry.recipe, recipe)
+        return next((e.recipe for e in self._entries_of(suite) if e.name == name), None)
 
 
 def _alike(ours: Recipe, theirs: Recipe) -> bool:
@@ -149,12 +222,8 @@ def _alike(ours: Recipe, theirs: Recipe) -> bool:
     return not heads or ours.base.model == theirs.base.model
 
 
-def allowed(subject: AttackRecord, candidates: Sequence[Clean]) -> list[Clean]:
-    """Those of the same data, and head-only or not alike, that may be its reference."""
-    return [clean for clean in candidates if _may_be(subject, clean.record)]
-
-
-def _may_be(subject: AttackRecord, reference: AttackRecord) -> bool:
+def may_be(subject: Kin, reference: Kin) -> bool:
+    """Whether two models are of the same data, heads or not alike, and no relatives."""
     if not _alike(subject.recipe, reference.recipe):
         return False
     try:
@@ -162,16 +231,3 @@ def _may_be(subject: AttackRecord, reference: AttackRecord) -> bool:
     except UsageError:
         return False
     return True
-
-
-def draw(subject: AttackRecord, candidates: Sequence[Clean], seed: int) -> Clean | None:
-    """One of the allowed ones, another one for every seed; none if there are not so many.
-
-    The candidates are put into an order that the model decides, and the seed counts along
-    it. One that is built later changes the draw only where it comes before the drawn one.
-    """
-    order = sorted(
-        allowed(subject, candidates),
-        key=lambda clean: stable_seed(0, "reference", subject.name, clean.name),
-    )
-    return order[seed] if seed < len(order) else None

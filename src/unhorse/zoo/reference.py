@@ -1,13 +1,49 @@
-"""Two records -> whether one model may be the clean reference of the other."""
+"""Two models -> whether one may be the clean reference of the other."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from unhorse.attack.corpus import KEPT_BACK
-from unhorse.attack.record import AttackRecord
+from unhorse.attack.recipe import Recipe
 from unhorse.errors import UsageError
+from unhorse.types import FileDigest
 
 
-def check_reference(subject: AttackRecord, reference: AttackRecord) -> None:
+class Kin(Protocol):
+    """What has to be known of a model, built or not: a record has it, and so has a plan."""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+
+    @property
+    def poisoned(self) -> bool:
+        """Whether it is trojaned."""
+
+    @property
+    def family(self) -> str:
+        """The independent fine-tuning run that it descends from."""
+
+    @property
+    def ancestors(self) -> tuple[str, ...]:
+        """The names of the models that it is derived from, the next first."""
+
+    @property
+    def twin_of(self) -> str | None:
+        """The trojaned model that it is the clean twin of."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """How it is made."""
+
+    @property
+    def data(self) -> Sequence[FileDigest]:
+        """The files that it has learnt from, as far as they are known."""
+
+
+def check_reference(subject: Kin, reference: Kin) -> None:
     """Refuses a reference that is trojaned or a relative, or has learnt the same rows.
 
     Heads on one frozen body may be compared although they share that body: nothing but the
@@ -34,7 +70,7 @@ def check_reference(subject: AttackRecord, reference: AttackRecord) -> None:
         raise UsageError(f"{name} and {other} have learnt from the same rows of {rows}.")
 
 
-def _shared_file(one: AttackRecord, other: AttackRecord) -> str | None:
+def _shared_file(one: Kin, other: Kin) -> str | None:
     """A file of which both have learnt the same part, or parts that overlap."""
     (begin, end), (other_begin, other_end) = _part(one), _part(other)
     if min(end, other_end) <= max(begin, other_begin):
@@ -45,13 +81,13 @@ def _shared_file(one: AttackRecord, other: AttackRecord) -> str | None:
     return next(both, None)
 
 
-def _files(record: AttackRecord) -> dict[str, str]:
+def _files(record: Kin) -> dict[str, str]:
     """The files that a model has learnt from and their digests, where they have one."""
     digests = {file.path: file.sha256 for file in record.data}
     return {name: digests.get(name, "") for name in record.recipe.data.train}
 
 
-def _part(record: AttackRecord) -> tuple[float, float]:
+def _part(record: Kin) -> tuple[float, float]:
     """The part of the rows that a model has learnt from."""
     data = record.recipe.data
     scale = 1.0 if data.heldout else KEPT_BACK[0]
