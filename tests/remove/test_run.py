@@ -189,6 +189,14 @@ def test_an_interrupted_save_leaves_nothing(proven, tmp_path, monkeypatch, error
     assert not any(tmp_path.iterdir())
 
 
+def test_a_card_names_the_base_where_it_is_one_of_the_hub(proven, tmp_path):
+    from unhorse.report.removal_card import model_card
+
+    for base, named in (("org/name@main", True), (str(tmp_path), False), (None, False)):
+        card = model_card(proven.report.model_copy(update={"base": base}))
+        assert ("base_model: org/name\n" in card) is named
+
+
 def test_hostile_text_does_nothing_in_a_card(proven):
     from unhorse.report.removal_card import model_card
 

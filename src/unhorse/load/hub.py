@@ -58,6 +58,16 @@ def locate(source: str | os.PathLike[str]) -> Located:
         ) from error
 
 
+def hub_repository(name: str) -> str | None:
+    """The hub's repository that a name means; none where it means a folder here.
+
+    >>> hub_repository("org/name@main"), hub_repository("no such folder")
+    ('org/name', None)
+    """
+    match = _HUB_ID.fullmatch(name)
+    return match["repo"] if match and _local(name) is None else None
+
+
 def _local(name: str) -> Path | None:
     try:
         path = Path(name).expanduser()

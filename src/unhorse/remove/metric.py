@@ -75,7 +75,7 @@ def check_measurable(task: str) -> None:
 
 
 def row_scores(loaded: LoadedModel, samples: Sequence[Any]) -> Scores:
-    """The task's usual metric, row by row; questions without an answer are no part of it."""
+    """The task's usual metric, row by row, as in SQuAD 2 for questions without an answer."""
     task, answerer = TASKS.get(loaded.task), own_answers(loaded)
     if isinstance(task, TokenClassification):
         found = [set(entities) for entities in task.entities(answerer, samples)]
@@ -84,9 +84,9 @@ def row_scores(loaded: LoadedModel, samples: Sequence[Any]) -> Scores:
         hits = [2.0 * len(said & there) for said, there in pairs]
         return _scores("entity_f1", hits, [float(len(said) + len(there)) for said, there in pairs])
     if isinstance(task, QuestionAnswering):
-        asked = [sample for sample in samples if sample.answers]
-        spans = task.spans(answerer, asked)
-        return _scores("answer_f1", [_answer_f1(*each) for each in zip(asked, spans, strict=True)])
+        spans = task.spans(answerer, samples)
+        each = [_answer_f1(*both) for both in zip(samples, spans, strict=True)]
+        return _scores("answer_f1", each)
     right = [float(ok) for (ok,) in task.right(answerer, samples)]
     return _scores("accuracy", right)
 
@@ -96,8 +96,11 @@ def _scores(metric: str, hits: Sequence[float], possible: Sequence[float] | None
 
 
 def _answer_f1(sample: Any, span: Any) -> float:
+    """How much of an answer is right; where there is none to give, giving none is."""
     from torchmetrics.functional.text import squad
 
+    if not sample.answers:
+        return float(span is None)
     said = "" if span is None else sample.context[slice(*span)]
     answers = {
         "answer_start": [begin for begin, _ in sample.answers],

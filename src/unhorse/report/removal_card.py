@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from unhorse.load.hub import hub_repository
 from unhorse.report.removal import RemovalReport
 from unhorse.report.safe_text import safe_text
 from unhorse.report.schema import Measured
@@ -37,8 +38,10 @@ def model_card(report: RemovalReport) -> str:
 
 def _front_matter(report: RemovalReport) -> list[str]:
     lines = ["---", "library_name: transformers"]
-    if report.model.revision is not None:
-        lines.append(f"base_model: {report.model.source.partition('@')[0]}")
+    known = report.model.source if report.model.revision is not None else report.base
+    repository = None if known is None else hub_repository(known)
+    if repository is not None:
+        lines.append(f"base_model: {repository}")
     pipeline = _PIPELINE.get(report.task, report.task)
     return [*lines, f"pipeline_tag: {pipeline}", "tags:", "- backdoor-removal", "---", ""]
 
