@@ -247,6 +247,15 @@ def test_texts_of_more_than_two_classes_have_a_row_of_their_own():
     assert [kind.task for kind in grouped([two, four])] == ["small", "small (several classes)"]
 
 
+def test_seconds_may_be_those_of_a_quiet_run():
+    busy, quiet = scans(seconds=90.0), [result("q", method="dbs", preset="paper", seconds=30.0)]
+    quiet = [r.model_copy(update={"reference": "small/other"}) for r in quiet]
+    assert row(tables(busy)["table1"])["s"] == "90"
+    sheet = tables(busy, timings=quiet)["table1"]
+    assert row(sheet)["s"] == "30" and any("separate run" in note for note in sheet.notes)
+    assert row(tables(scans("uat"), timings=quiet)["table1"])["s"] == "-"
+
+
 def test_verdicts_of_several_profiles_are_told_apart():
     given = {"applies": True, "outside": ()}
     profiles = [None, Profile(id="p", **given), Profile(id="q", **given)]

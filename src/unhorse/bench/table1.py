@@ -17,6 +17,7 @@ from unhorse.bench.group import (
     as_in_the_paper,
     calibration_for,
     grouped,
+    kind_of,
     planned,
     unfinished,
 )
@@ -61,6 +62,9 @@ NOTES = (
     "audit AUROC: how well cheap statistics of the weights alone tell the models apart.",
 )
 
+QUIET = "s: seconds of a scan in a separate run of a few models with nothing beside it."
+BUSY = "s: mean seconds of these scans, whatever else the machine did meanwhile."
+
 KEPT_WITHIN = (0.025, 0.975)
 
 
@@ -75,6 +79,8 @@ class Context:
     splits: Sequence[str]
     audits: Mapping[tuple[str, bool], float]
     suites: Path | None = None
+    timings: Sequence[Result] = ()
+    """Scans of a few models on a quiet machine; seconds are taken from these alone, if any."""
 
 
 def table1(context: Context, standing: str = "plain", *, by_attack: bool = False) -> Sheet:
@@ -101,6 +107,7 @@ def table1(context: Context, standing: str = "plain", *, by_attack: bool = False
         notes=(
             *NOTES,
             *_mixed(rows),
+            QUIET if context.timings else BUSY,
             *unfinished(rows, context.splits, context.suites),
         ),
     )
@@ -116,6 +123,13 @@ def _mixed(rows: Mapping[Kind, Sequence[Result]]) -> Iterator[str]:
                 f"({', '.join(sorted(used))}), each as it was when the scan was made; "
                 "`--profiles shipped` decides all anew."
             )
+
+
+def _seconds(kind: Kind, results: Sequence[Result], context: Context) -> list[float]:
+    if not context.timings:
+        return [result.seconds for result in results]
+    own = [kind_of(result, by_attack=bool(kind.attack)) == kind for result in context.timings]
+    return [r.seconds for r, counts in zip(context.timings, own, strict=True) if counts]
 
 
 def _cells(kind: Kind, results: Sequence[Result], context: Context) -> tuple[str, ...]:
@@ -146,7 +160,7 @@ def _cells(kind: Kind, results: Sequence[Result], context: Context) -> tuple[str
         number(metrics.cross_entropy(truth, [min(max(s, low), high) for s in scores])),
         share(sum(words), len(words)),
         share(sum(arms), len(arms)),
-        number(metrics.mean(result.seconds for result in results), 0),
+        number(metrics.mean(_seconds(kind, results, context)), 0),
         number(tokens and tokens / 1e6),
         number(context.audits.get((kind.suite, kind.head_only))),
     )

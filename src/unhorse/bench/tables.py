@@ -29,6 +29,7 @@ def all_tables(
     suites: Path | None,
     against: str,
     cures: Sequence[Cure] = (),
+    timings: Sequence[Result] = (),
 ) -> list[Sheet]:
     """Every table that has at least one row.
 
@@ -41,9 +42,10 @@ def all_tables(
         against: the label of the method that is tested against all others, and whose errors
             are told.
         cures: what removals made of models; likewise.
+        timings: scans that were made to take their time.
     """
     results, cures = newest(of_today(results, suites)), of_today(cures, suites)
-    context = Context(results, splits, audits, suites)
+    context = Context(results, splits, audits, suites, newest(timings))
     # Models beyond the paper's attacks are a split of their own, tested like the test split.
     widely = [*splits, BEYOND] if "test" in splits else list(splits)
     made = [

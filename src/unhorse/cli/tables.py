@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,9 @@ from unhorse.cli import options
 from unhorse.cli.console import make_console
 from unhorse.cli.output import save_sheets
 from unhorse.errors import UsageError
+
+if TYPE_CHECKING:
+    from unhorse.bench.result import Result
 
 SHIPPED = "shipped"
 
@@ -33,6 +37,10 @@ def command(
             metavar="FOLDER",
             help="Decide anew by the profiles in this folder; shipped names the package's own.",
         ),
+    ] = None,
+    timing: Annotated[
+        Path | None,
+        typer.Option(help="A folder with results of a quiet run, which seconds are taken from."),
     ] = None,
     against: Annotated[
         str | None, typer.Option(help="The method that is tested against all others (focus).")
@@ -72,8 +80,18 @@ def command(
         suites,
         against or WITH_REFERENCE,
         read_cures(results),
+        _timings(timing),
     )
     if not sheets:
         about = " and ".join(split or ["test"])
         raise UsageError(f"No result in {results} is of the split {about}, as suites are today.")
     save_sheets(sheets, out, make_console(quiet))
+
+
+def _timings(folder: Path | None) -> Sequence[Result]:
+    from unhorse.bench.result import read_results
+
+    found = [] if folder is None else read_results(folder)
+    if folder is not None and not found:
+        raise UsageError(f"There is no result in {folder}.")
+    return found
