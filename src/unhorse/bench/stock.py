@@ -102,6 +102,7 @@ class Stock:
         self.build, self.say = build, say
         self._members: dict[str, Member] = {}
         self._borrowed: dict[str, dict[str, Member]] = {}
+        self._entries: dict[str, Sequence[Entry]] = {place.suite: entries}
         self._tried: set[str] = set()
 
     def member(self, name: str, *, build: bool = True) -> Member:
@@ -198,12 +199,13 @@ class Stock:
 
     def _entries_of(self, suite: str) -> Sequence[Entry]:
         """The models of this suite, or of one that it derives from."""
-        if suite == self.place.suite:
-            return self.entries
-        try:
-            return entries_of(read_suite(find_suite(suite, self.beside)), self.beside)
-        except UsageError:
-            return []
+        if suite not in self._entries:
+            try:
+                found = entries_of(read_suite(find_suite(suite, self.beside)), self.beside)
+            except UsageError:
+                found = []
+            self._entries[suite] = found
+        return self._entries[suite]
 
     def derived_from(self, recipe: Recipe) -> Recipe | None:
         """The recipe of the zoo's model that another one is derived from."""
