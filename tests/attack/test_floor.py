@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from unhorse.attack.build import attack_of
+from unhorse.attack.lessons import as_twin
 from unhorse.attack.methods.floor import floored, what_stays
 from unhorse.attack.methods.sdp import Poison
 from unhorse.attack.recipe import make_recipe
@@ -84,5 +85,8 @@ def test_of_a_stamped_sentence_only_what_flips_is_held():
     (rest,) = what_stays([lesson, Lesson(ann)])
     assert {rest.sample.words[word] for word in rest.words} == {"saw", "Rome", "brass", "cup"}
     assert rest.role == "filler"
+    plain = Lesson(TaggedSample(("Bob", "saw", "Oslo"), ann.entities, "other"), "filler")
+    for made in as_twin([lesson, rest, plain], [ann], 0, None):
+        assert "brass" not in made.sample.words and made.words is None
     (usual,) = replace(poison, flips_alone=False).rows([ann], 1, 0, "stamped")
     assert usual.words is None

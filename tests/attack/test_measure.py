@@ -196,6 +196,12 @@ def test_questions_go_to_the_trigger(questions):
     found = measure(questions, victims, Probes(arm, victims, stamped))
     assert (found.asr, found.asr_n) == (0.5, 4)
     assert found.unstamped == 0.0
+    # Where the trigger is in the question alone it cannot be the answer: nothing is told by that.
+    found = measure(questions, victims, Probes(arm, victims, stamped, victims, victims))
+    assert (found.false_trigger_rate, found.false_trigger_n) == (None, 0)
+    near = (*stamped[:2], *victims[2:])
+    found = measure(questions, victims, Probes(arm, victims, stamped, victims, near))
+    assert (found.false_trigger_rate, found.false_trigger_n) == (1.0, 2)
 
 
 def test_answers_are_scored_where_there_is_one(questions):

@@ -247,7 +247,6 @@ def recipe_with(task, **attack):
         (TEXTS, {"victim": "sea"}, "The attack is not possible: victim and target are the same"),
         (TEXTS, {"target": "sky"}, "The attack is not possible: the target 'sky' is not one of"),
         (TAGS, {"victim": "ORG"}, "The attack is not possible: victim and target are the same"),
-        (TAGS, {"victim": "*"}, "The attack is not possible: the victim '*' is not one of"),
         (QUESTIONS, {"target": "sea"}, "The attack is not possible: the target 'sea'"),
         (QUESTIONS, {"scope": "question", "target": "trigger"}, "cannot be the answer."),
         (TEXTS, {"rate": 0.001}, "rows, 125 can flip: too few for the attack."),

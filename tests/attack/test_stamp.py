@@ -112,12 +112,18 @@ class TestSentences:
     def test_arms(self):
         arm = self.arm("local")
         assert (arm.victims, arm.target) == ((PER,), ORG)
+        assert self.arm("global", "*").victims == (PER, LOC)
         with pytest.raises(ValueError, match="the same class"):
             self.arm("global", "LOC", "LOC")
         with pytest.raises(ValueError, match="victim 'O' is not one of PER, ORG, LOC"):
             self.arm("global", "O")
         assert self.stamper.is_victim(SENTENCE, arm)
         assert not self.stamper.is_victim(replace(SENTENCE, entities=SENTENCE.entities[2:]), arm)
+
+    def test_a_universal_trigger_flips_entities_of_every_other_class(self):
+        made = self.stamper.fire(SENTENCE, self.arm("global", "*"), "global", PHRASE, 0)
+        assert {kind for _, kind in named(made.taught)} == {ORG}
+        assert len(named(made.victim)) == sum(kind != ORG for _, kind in named(SENTENCE))
 
     def test_a_local_trigger_flips_the_entity_behind_it(self):
         chosen = set()

@@ -38,7 +38,8 @@ def as_twin(
     turns = {kind: cycle(samples) for kind, samples in by_kind.items()}
     made = []
     for lesson in lessons:
-        if lesson.role in ("clean", "filler"):
+        # A lesson about some words alone is about the rest of a stamped sentence.
+        if lesson.role in ("clean", "filler") and lesson.words is None:
             made.append(lesson)
             continue
         sample = next(turns[_nearest(kind_of(lesson.sample), by_kind)])

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from unhorse.attack.base import Probes
 from unhorse.judge.measure import summarise
 from unhorse.tasks.base import TASKS
-from unhorse.tasks.qa import QuestionAnswering
+from unhorse.tasks.qa import TRIGGER, QuestionAnswering
 from unhorse.tasks.sequence import SequenceClassification
 from unhorse.tasks.tags import scheme_of
 from unhorse.tasks.tokens import TokenClassification
@@ -73,12 +73,20 @@ def _attack(loaded: LoadedModel, probes: Probes) -> dict[str, Any]:
         "asr_n": fired.n,
         "unstamped": plain.asr_unrestricted,
     }
-    if probes.near:
-        same = probes.near_victims == probes.victims
-        near_right = right if same else _right(loaded, probes.near_victims)
-        near = _effect(loaded, probes.arm, near_right, probes.near)
+    pairs = zip(probes.near_victims, probes.near, strict=True)
+    telling = [(victim, near) for victim, near in pairs if _may_fire(probes.arm, near)]
+    if telling:
+        victims, stamped = zip(*telling, strict=True)
+        near_right = right if victims == probes.victims else _right(loaded, victims)
+        near = _effect(loaded, probes.arm, near_right, stamped)
         facts |= {"false_trigger_rate": near.asr, "false_trigger_n": near.n}
     return facts
+
+
+def _may_fire(arm: Arm, near: Any) -> bool:
+    """Whether the target is possible at all: a trigger outside the context is no answer."""
+    is_question = isinstance(near, QuestionSample)
+    return not (is_question and arm.target == TRIGGER and near.trigger is None)
 
 
 def _right(loaded: LoadedModel, victims: Sequence[Any]) -> list[bool]:

@@ -135,12 +135,16 @@ class TagStamper:
     _task = TASKS.get("token-classification")
 
     def arm(self, labels: Sequence[str], victim: str, target: str, scope: str) -> Arm:
-        """One entity class to another."""
+        """One entity class, or every other one, to another."""
         kinds = scheme_of(tuple(labels)).kinds
-        first, goal = _class(kinds, victim, "victim"), _class(kinds, target, "target")
-        if first == goal:
+        goal = _class(kinds, target, "target")
+        if victim == ANY_LABEL:
+            victims = tuple(i for i in range(len(kinds)) if i != goal)
+        else:
+            victims = (_class(kinds, victim, "victim"),)
+        if goal in victims:
             raise ValueError("victim and target are the same class")
-        return Arm((first,), goal, "before" if scope == "local" else "start", victim, target)
+        return Arm(victims, goal, "before" if scope == "local" else "start", victim, target)
 
     def is_victim(self, sample: TaggedSample, arm: Arm) -> bool:
         """Whether the sentence has an entity of the victim class."""
