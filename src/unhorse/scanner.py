@@ -21,6 +21,7 @@ from unhorse.report.schema import ScanReport
 from unhorse.runtime import choose_runtime, fitted, keep_freed_memory
 from unhorse.types import LoadedModel
 from unhorse.work import Work
+from unhorse.zoo.beside import check_beside
 
 
 def scan(
@@ -66,6 +67,7 @@ def scan(
     budget = None if config.budget is None else parse_budget(config.budget)
     asked = asked_profile(config)
     check_base(references, config.base)
+    check_beside(model, references)
     keep_freed_memory()
 
     progress.loading()

@@ -34,6 +34,7 @@ from unhorse.runtime import choose_runtime, keep_freed_memory
 from unhorse.tasks.base import TASKS
 from unhorse.triggers.vocabulary import retokenise
 from unhorse.types import LoadedModel, own_answers
+from unhorse.zoo.beside import check_beside
 
 ROOM_FOR_OTHERS = 2 * MOST_OTHERS
 """Tokens that the words which a trigger is mixed with may take."""
@@ -106,6 +107,7 @@ def remove_backdoor(
     check_measurable(loaded.task)
     beside = references_of(scanned, references)
     check_rescan(scanning, beside, loaded.task)
+    check_beside(model, beside)
     if scanned is not None:
         check_same_model(scanned, loaded.origin)
     truth = None if attack_record is None else read_truth(Path(attack_record), loaded.origin)

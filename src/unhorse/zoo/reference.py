@@ -46,6 +46,20 @@ class Kin(Protocol):
 def check_reference(subject: Kin, reference: Kin) -> None:
     """Refuses a reference that is trojaned or a relative, or has learnt the same rows.
 
+    Raises:
+        UsageError: the reference cannot be one, and why.
+    """
+    check_lineage(subject, reference)
+    rows = _shared_file(subject, reference)
+    if rows is not None:
+        raise UsageError(
+            f"{reference.name} and {subject.name} have learnt from the same rows of {rows}."
+        )
+
+
+def check_lineage(subject: Kin, reference: Kin) -> None:
+    """Refuses a reference that is trojaned or a relative.
+
     Heads on one frozen body may be compared although they share that body: nothing but the
     head was learnt.
 
@@ -65,9 +79,6 @@ def check_reference(subject: Kin, reference: Kin) -> None:
     heads = all(one.recipe.training.head_only for one in (subject, reference))
     if shared and not heads:
         raise UsageError(f"{name} and {other} are both derived from {shared[0]}.")
-    rows = _shared_file(subject, reference)
-    if rows is not None:
-        raise UsageError(f"{name} and {other} have learnt from the same rows of {rows}.")
 
 
 def _shared_file(one: Kin, other: Kin) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from unhorse.attack.bases import base_folder
 from unhorse.attack.build import attack_of, content_of, folder_digests
-from unhorse.attack.corpus import located
+from unhorse.attack.corpus import digest_of, located
 from unhorse.attack.generated import TINY, is_generated
 from unhorse.attack.recipe import Recipe
 from unhorse.attack.record import HELDOUT, MODEL, RECORD, AttackRecord, read_record
@@ -122,8 +122,12 @@ def _look_for_files(recipe: Recipe, root: Path) -> None:
     config = attack_of(recipe)[1]
     own = [name for field in config.files for name in _names(getattr(config, field))]
     for name in (*recipe.data.train, *recipe.data.heldout, *own):
-        if not is_generated(name) and not _on_hub(name) and not Path(located(root, name)).exists():
+        if is_generated(name) or Path(located(root, name)).exists():
+            continue
+        if not _on_hub(name):
             raise UsageError(f"The data file {name} cannot be found from {root.resolve()}.")
+        if not digest_of(root, name).sha256:
+            raise UsageError(f"The hub does not say which revision of {name} there is.")
 
 
 def _names(setting: Any) -> list[str]:
