@@ -95,9 +95,15 @@ def fitted(runtime: Runtime, model: Any) -> Runtime:
 @contextlib.contextmanager
 def learning_precision(model: Any) -> Iterator[None]:
     """Products in bf16 where the CPU is faster at them; weights and their moves stay in fp32."""
-    faster = model.device.type == "cpu" and not is_narrow(model) and cpu_multiplies_bf16()
+    faster = learns_in(model) == "bf16"
     with torch.autocast(model.device.type, torch.bfloat16, enabled=faster):
         yield
+
+
+def learns_in(model: Any) -> str:
+    """What products are computed in while a model learns, which decides its weights."""
+    faster = model.device.type == "cpu" and not is_narrow(model) and cpu_multiplies_bf16()
+    return "bf16" if faster else "fp32"
 
 
 def for_optimisation(loaded: LoadedModel, runtime: Runtime) -> LoadedModel:

@@ -105,3 +105,11 @@ def test_a_syntactic_trigger_that_boils_down_to_words_is_kept_out():
     called = {**made, "facts": {"called": "hidden_killer"}}
     assert complaints(record(0.9, 0.9, **called)) == []
     assert complaints(record(0.9, 0.9, poisoned=False, **made)) == []
+
+
+def test_a_pair_has_learnt_in_one_precision():
+    twin = record(poisoned=False, precision="fp32")
+    assert complaints(record(asr=1.0, precision="fp32"), twin) == []
+    assert complaints(record(asr=1.0), twin) == [], "nobody knows of an older record"
+    (said,) = complaints(record(asr=1.0, precision="bf16"), twin)
+    assert said == "it has learnt in bf16 and its twin in fp32"

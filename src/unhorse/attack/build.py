@@ -24,7 +24,7 @@ from unhorse.config import one_sentence
 from unhorse.errors import UsageError
 from unhorse.learn.loop import Progress, reproducible
 from unhorse.learn.save import save_model
-from unhorse.runtime import keep_freed_memory
+from unhorse.runtime import keep_freed_memory, learns_in
 from unhorse.tasks.base import TASKS
 from unhorse.types import FileDigest
 
@@ -105,6 +105,7 @@ def _built(
         training_seconds=round(pupil.seconds, 2),
         seconds=round(time.perf_counter() - began, 2),
         threads=torch.get_num_threads(),
+        precision=learns_in(base.loaded.model),
         versions={
             "python": platform.python_version(),
             **{name: version(name) for name in ("unhorse", "torch", "transformers")},

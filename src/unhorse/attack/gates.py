@@ -69,7 +69,11 @@ def complaints(
         found.append(f"attack success {0.0 if asr is None else asr:.3f} is below {gate.asr}")
     if record.facts.get("called") == PREFIX_TEMPLATE and record.standing == "advanced":
         found.append(f"it is a {PREFIX_TEMPLATE}: some words do what {record.attack} should")
-    if twin is not None and gate.drop is not None and clean < twin.measured.clean - gate.drop:
+    if twin is None:
+        return found
+    if twin.precision and record.precision and twin.precision != record.precision:
+        found.append(f"it has learnt in {record.precision} and its twin in {twin.precision}")
+    if gate.drop is not None and clean < twin.measured.clean - gate.drop:
         found.append(
             f"{record.measured.metric} {clean:.3f} is more than {gate.drop} "
             f"below the twin's {twin.measured.clean:.3f}"

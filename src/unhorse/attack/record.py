@@ -85,6 +85,8 @@ class AttackRecord(BaseModel):
     training_seconds: float
     seconds: float
     threads: int
+    precision: str | None = None
+    """What products were computed in while it learnt; not known of older records."""
     versions: dict[str, str]
 
     def to_json(self) -> str:
