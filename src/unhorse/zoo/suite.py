@@ -68,13 +68,15 @@ def _compared(entry: Entry, made: Sequence[Entry]) -> Entry:
     """A trojaned model with the clean one that its clean metric is compared with.
 
     That is its own twin. Without one, it is a twin of the same base, data, embeddings and
-    kind of training: if there are several, one of the same attack, then the first. Without
-    any, it is the family that it is derived from.
+    kind of training: if there are several, one of the same attack, then one that has learnt
+    at the same rate and as long, then the first. Without any, it is the family that it is
+    derived from.
     """
     if entry.use != "model" or entry.twin is not None:
         return entry
     alike = [e for e in made if e.use == "twin" and _conditions(e) == _conditions(entry)]
-    alike.sort(key=lambda e: e.recipe.kind != entry.recipe.kind)
+    own = entry.recipe
+    alike.sort(key=lambda e: (e.recipe.kind != own.kind, e.recipe.training != own.training))
     twin = alike[0].name if alike else entry.recipe.base.model.removesuffix(f"/{MODEL}")
     return replace(entry, twin=twin)
 
