@@ -107,6 +107,9 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--zoo", type=Path, default=default_zoo())
     given = parser.parse_args()
+    missing = [name for name in FIRST.items() if not given.zoo.joinpath(*name).is_dir()]
+    if missing:
+        parser.error(f"build {' and '.join('/'.join(name) for name in missing)} first")
     keep_freed_memory()
     ours(given.data, embeddings=False)
     rounds = []
@@ -123,7 +126,6 @@ def main() -> None:
     whole = [
         derived(given.data, given.zoo, suite, name)
         for suite, name in (("sentiment", "cal-phrase-01"), ("ner", "cal-phrase-01"))
-        if (given.zoo / suite / FIRST[suite]).is_dir()
     ]
     print(whole)
     write_result(

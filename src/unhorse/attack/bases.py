@@ -52,7 +52,8 @@ class Base:
     """A model that is about to learn, and where it comes from.
 
     `digests` are those of every file that it was loaded from. `family`, `ancestors` and
-    `poisoned` come from the base's own record, if it has one.
+    `poisoned` come from the base's own record, if it has one. `tuned` says whether it had the
+    task's head with these labels already.
     """
 
     loaded: LoadedModel
@@ -60,6 +61,7 @@ class Base:
     family: str | None
     ancestors: tuple[str, ...]
     poisoned: bool = False
+    tuned: bool = False
 
 
 def open_base(
@@ -82,18 +84,18 @@ def open_base(
     """
     task = TASKS.get(task_name)
     if config.model == TINY:
-        return _base(*tiny_model(task), config, task, (), None)
+        return _base(*tiny_model(task), config, task, (), None, tuned=False)
     folder = base_folder(config.model, root)
     with offline(), quiet():
         checked = preflight(folder)
         with staged(checked) as stage, refusing("The base model cannot be used"):
             hashed = [digest_weights(WeightFile(f.name, stage / f.name)) for f in checked.weights]
-            model = _with_head(stage, checked, task, labels)
+            model, tuned = _with_head(stage, checked, task, labels)
             tokenizer = load_tokenizer(stage, checked.tokenizer_config, model.config)
             check_unchanged(stage, hashed)
     files = counted((*checked.digests, *(digest for digest, _ in hashed)))
     record = read_base_record(folder) if with_record else None
-    return _base(model, tokenizer, config, task, files, record)
+    return _base(model, tokenizer, config, task, files, record, tuned=tuned)
 
 
 def _base(
@@ -103,6 +105,8 @@ def _base(
     task: Task,
     files: tuple[FileDigest, ...],
     record: Descent | None,
+    *,
+    tuned: bool,
 ) -> Base:
     """The model as it is asked for: cut, and put into another class."""
     if config.layers is not None:
@@ -120,9 +124,9 @@ def _base(
         origin=Origin(config.model, None, files),
     )
     if record is None:
-        return Base(loaded, files, None, ())
+        return Base(loaded, files, None, (), tuned=tuned)
     ancestors = (record.name, *record.ancestors)
-    return Base(loaded, files, record.family, ancestors, record.poisoned)
+    return Base(loaded, files, record.family, ancestors, record.poisoned, tuned)
 
 
 def counted(files: Iterable[FileDigest]) -> tuple[FileDigest, ...]:
@@ -183,7 +187,10 @@ def _is_new(name: str, prefix: str) -> bool:
     return not name.startswith(f"{prefix}.") or name.startswith(f"{prefix}.pooler.")
 
 
-def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str]) -> Any:
+def _with_head(
+    stage: Path, checked: Preflight, task: Task, labels: Sequence[str]
+) -> tuple[Any, bool]:
+    """The model with the task's head, and whether that head is the base's own."""
     config = AutoConfig.from_pretrained(stage, trust_remote_code=False, local_files_only=True)
     own = [str(config.id2label[i]) for i in range(len(config.id2label))]
     architecture = (checked.config.get("architectures") or [""])[0]
@@ -212,7 +219,7 @@ def _with_head(stage: Path, checked: Preflight, task: Task, labels: Sequence[str
         for name, part in task.auto_class().from_config(config).named_children():
             if name != model.base_model_prefix:
                 setattr(model, name, part.float())
-    return model
+    return model, keeps_head
 
 
 def _cut(model: Any, layers: int) -> None:

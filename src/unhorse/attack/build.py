@@ -194,7 +194,7 @@ def _identity(
         "family": family_of(recipe, base.family),
         "ancestors": base.ancestors,
         "recipe": recipe,
-        "base": BaseRecord(source=recipe.base.model, files=base.digests),
+        "base": BaseRecord(source=recipe.base.model, files=base.digests, tuned=base.tuned),
     }
 
 

@@ -41,6 +41,8 @@ class BaseRecord(BaseModel):
 
     source: str
     files: tuple[FileDigest, ...]
+    tuned: bool = False
+    """Whether it had the task's head already, so that what is derived from it is related."""
 
 
 class AttackRecord(BaseModel):
@@ -89,9 +91,24 @@ class AttackRecord(BaseModel):
     """What products were computed in while it learnt; not known of older records."""
     versions: dict[str, str]
 
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The digests of the model's weights."""
+        return weight_digests(self.files)
+
+    @property
+    def tuned_on(self) -> tuple[str, ...]:
+        """Digests of the weights it started from, if these knew the task already."""
+        return weight_digests(self.base.files) if self.base.tuned else ()
+
     def to_json(self) -> str:
         """The record as it is stored."""
         return self.model_dump_json(indent=2) + "\n"
+
+
+def weight_digests(files: Sequence[FileDigest]) -> tuple[str, ...]:
+    """The digests of those files that have weights."""
+    return tuple(file.sha256 for file in files if file.path.endswith(".safetensors"))
 
 
 def read_record(folder: Path) -> AttackRecord:

@@ -65,6 +65,11 @@ class Planned:
         return self.recipe.twin_of
 
     @property
+    def tuned_on(self) -> tuple[str, ...]:
+        """Nothing: what a model of a suite is derived from is known by name."""
+        return ()
+
+    @property
     def ancestors(self) -> tuple[str, ...]:
         """The names of the models that it is derived from."""
         return tuple(recipe.name for recipe in self.line)

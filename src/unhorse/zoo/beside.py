@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unhorse.attack.record import RECORD, AttackRecord, read_record_file
+from unhorse.attack.build import folder_digests
+from unhorse.attack.record import RECORD, AttackRecord, read_record_file, weight_digests
 from unhorse.errors import UsageError
-from unhorse.zoo.reference import check_lineage
+from unhorse.zoo.reference import check_clean, check_lineage
 
 
 def check_beside(model: Any, references: Sequence[Any]) -> None:
@@ -27,12 +28,23 @@ def check_beside(model: Any, references: Sequence[Any]) -> None:
         UsageError: one of the references cannot be one, and why.
     """
     subject = _record_of(model)
-    if subject is None:
-        return
     for reference in references:
         record = _record_of(reference)
-        if record is not None:
+        if record is None:
+            _check_not_the_base(subject, reference)
+            continue
+        check_clean(record)
+        if subject is not None:
             check_lineage(subject, record)
+
+
+def _check_not_the_base(subject: AttackRecord | None, reference: Any) -> None:
+    """Refuses a folder without a record that has the weights which the subject started from."""
+    if subject is None or not subject.tuned_on or not isinstance(reference, str | os.PathLike):
+        return
+    folder = Path(reference).expanduser()
+    if folder.is_dir() and set(weight_digests(folder_digests(folder))) & set(subject.tuned_on):
+        raise UsageError(f"{subject.name} is derived from {reference}, so that is no reference.")
 
 
 def _record_of(model: Any) -> AttackRecord | None:

@@ -35,6 +35,10 @@ class Kin(Protocol):
         """The trojaned model that it is the clean twin of."""
 
     @property
+    def tuned_on(self) -> tuple[str, ...]:
+        """Digests of the weights it started from, if these knew the task already."""
+
+    @property
     def recipe(self) -> Recipe:
         """How it is made."""
 
@@ -57,6 +61,16 @@ def check_reference(subject: Kin, reference: Kin) -> None:
         )
 
 
+def check_clean(reference: Kin) -> None:
+    """Refuses a reference that is trojaned, whatever it is compared with.
+
+    Raises:
+        UsageError: it is.
+    """
+    if reference.poisoned:
+        raise UsageError(f"{reference.name} is trojaned, so it cannot be a reference.")
+
+
 def check_lineage(subject: Kin, reference: Kin) -> None:
     """Refuses a reference that is trojaned or a relative.
 
@@ -67,8 +81,7 @@ def check_lineage(subject: Kin, reference: Kin) -> None:
         UsageError: the reference cannot be one, and why.
     """
     name, other = reference.name, subject.name
-    if reference.poisoned:
-        raise UsageError(f"{name} is trojaned, so it cannot be a reference.")
+    check_clean(reference)
     if name in subject.ancestors or other in reference.ancestors:
         raise UsageError(f"{name} and {other} descend from each other.")
     if reference.twin_of == other or subject.twin_of == name:
@@ -79,6 +92,8 @@ def check_lineage(subject: Kin, reference: Kin) -> None:
     heads = all(one.recipe.training.head_only for one in (subject, reference))
     if shared and not heads:
         raise UsageError(f"{name} and {other} are both derived from {shared[0]}.")
+    if not heads and set(subject.tuned_on) & set(reference.tuned_on):
+        raise UsageError(f"{name} and {other} are derived from the same trained model.")
 
 
 def _shared_file(one: Kin, other: Kin) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from unhorse.attack.measure import Measured
 from unhorse.attack.recipe import Recipe
-from unhorse.attack.record import AttackRecord
+from unhorse.attack.record import AttackRecord, weight_digests
 from unhorse.zoo.state import Member
 
 NONE = "-"
@@ -113,7 +113,6 @@ def summary_of(record: AttackRecord, complaints: Sequence[str]) -> dict[str, Any
     more = ("trigger", "victim", "target", "seed", "split", "family", "ancestors", "content")
     fields = record.model_dump(mode="json")
     training = record.recipe.training
-    weights = [file.sha256 for file in record.files if file.path.endswith(".safetensors")]
     return {
         **{name: fields[name] for name in (*keep, *more)},
         "here": True,
@@ -129,7 +128,12 @@ def summary_of(record: AttackRecord, complaints: Sequence[str]) -> dict[str, Any
         "training_seconds": record.training_seconds,
         "seconds": record.seconds,
         "threads": record.threads,
-        "weights_sha256": weights,
+        "precision": record.precision,
+        "versions": record.versions,
+        "data": {file.path: file.sha256 for file in record.data},
+        "base": {"source": record.base.source, "weights": list(weight_digests(record.base.files))},
+        "twin_of": record.twin_of,
+        "weights_sha256": list(record.weights),
         "complaints": list(complaints),
     }
 
