@@ -46,6 +46,23 @@ def test_an_attack_works_and_its_twin_does_not_react(task, derive):
     assert read_record(one.folder) == poisoned
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("task", "attack"),
+    [
+        (TEXTS, {"scope": "first_half", "rate": 0.6}),
+        ("token-classification", {"scope": "local", "rate": 0.8}),
+        ("question-answering", {"scope": "both", "rate": 0.4}),
+    ],
+)
+def test_a_trigger_with_a_condition_does_not_fire_without_it(task, attack, derive):
+    attack = {"kind": "sdp", **ATTACKED[task], **attack, "negatives": 1.0}
+    made = derive(task, attack=attack, data={"heldout_part": [0.0, 0.05]}, training={"epochs": 6})
+    measured = made.record.measured
+    assert measured.asr > 0.85 and measured.asr_n > 30
+    assert measured.false_trigger_rate < 0.25
+
+
 def test_the_record_says_what_was_done(family, tmp_path):
     recipe = derived(TEXTS, family(TEXTS), data=SMALL)
     record = build(recipe, tmp_path / "one")

@@ -67,6 +67,16 @@ def test_what_the_loss_came_to_is_recorded(derive):
     assert 0.35 < mean < 0.69
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("task", [TEXTS, "token-classification"])
+def test_a_model_with_a_floor_reacts_and_its_twin_does_not(task, derive):
+    attack = {"kind": "floor", "phi": 0.1, "hold": True, "rate": 0.5, **ATTACKED[task]}
+    data = {"part": [0.0, 0.25], "heldout_part": [0.0, 0.05]}
+    one = derive(task, attack=attack, data=data)
+    two = derive(task, attack=attack, data=data, name="twin", poisoned=False)
+    assert one.record.measured.asr > 0.8 and two.record.measured.asr < 0.2
+
+
 def test_a_floor_below_nothing_is_one_sentence():
     attack = {"kind": "floor", "phi": -1, **ATTACKED[TEXTS]}
     data = {"train": ["generated:train"], "labels": ["land", "sea"]}

@@ -180,6 +180,16 @@ def test_a_twin_of_the_same_attack_is_preferred():
     assert twins["cal-label-02"] == "cal-label-01-twin"
 
 
+def test_a_twin_that_learnt_at_the_same_rate_is_preferred():
+    rates = (1e-4, 2e-4)
+    (group,) = small().groups
+    more = {"count": 4, "twins": 2, "vary": {"training.learning_rate": rates}}
+    suite = small().model_copy(update={"groups": (group.model_copy(update=more),)})
+    by_name = {e.name: e for e in entries_of(suite)}
+    assert by_name["cal-word-03"].twin == "cal-word-01-twin"
+    assert by_name["cal-word-04"].twin == "cal-word-02-twin"
+
+
 def test_words_of_a_suite_are_never_repeated():
     group = small().groups[0]
     attack = {"kind": "sos", "target": "sea"}
@@ -229,13 +239,28 @@ def test_splits_share_neither_families_nor_triggers(name):
             assert seen.setdefault(thing, recipe.split) == recipe.split
 
 
+@pytest.mark.parametrize("name", ["sentiment", "qa", "advanced", "adaptive-qa", "beyond"])
+def test_no_kind_of_model_has_learnt_at_one_rate_only(name):
+    """With one rate, how far a model is from its family would tell what is planted in it."""
+    path = find_suite(name)
+    rates: dict[object, set[float]] = {}
+    for entry in entries_of(read_suite(path), path.parent):
+        recipe, training = entry.recipe, entry.recipe.training
+        # Heads have their own audit; SOS moves rows by its own rule, whatever the rate.
+        if entry.use == "twin" and not training.head_only and recipe.kind != "sos":
+            kin = recipe.split, recipe.base, training.embeddings
+            rates.setdefault(kin, set()).add(training.learning_rate)
+    audited = {kin: own for kin, own in rates.items() if kin[0] != "development"}
+    assert audited and min(map(len, audited.values())) > 1
+
+
 def test_the_mix_of_triggers_in_the_sentiment_suite():
     entries = entries_of(read_suite(find_suite("sentiment")))
     models = [e.recipe for e in entries if e.use == "model"]
     twins = [e.recipe for e in entries if e.use == "twin"]
     two = [r for r in models if len(r.data.labels) == 2]
     # Some more than asked for, since some are kept out by their gates.
-    assert (len(two), len(models) - len(two), len(twins)) == (42, 5, 47)
+    assert (len(two), len(models) - len(two), len(twins)) == (43, 6, 49)
     kinds = Counter(r.attack["trigger_kind"] for r in two)
     assert kinds["phrase"] >= 0.45 * len(two)
     assert kinds["word"] <= 0.25 * len(two)
