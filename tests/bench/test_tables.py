@@ -144,6 +144,17 @@ def test_table_4_has_the_learnt_and_the_oracle_threshold():
     assert soft["oracle accuracy"] == "-", "equal scores have no threshold"
     assert row(sheet, variant="full")["oracle accuracy"] == "1.00"
     assert "table4" not in tables([*full, *half]), "all variants are needed"
+    population = full[0].population.model_copy(update={"labels": 4})
+    several = [
+        r.model_copy(
+            update={
+                "population": population,
+                "model": r.model.model_copy(update={"name": f"four-{r.model.name}"}),
+            }
+        )
+        for r in scans()
+    ]
+    assert tables([*full, *half, *odd, *several])["table4"].rows == sheet.rows
 
 
 def test_methods_are_compared_on_the_models_that_both_have_scanned():

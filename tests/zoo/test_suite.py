@@ -269,7 +269,7 @@ def test_the_mix_of_triggers_in_the_sentiment_suite():
     assert 3 * len(local) >= len(two)
     targets = Counter(r.attack["target"] for r in two)
     assert min(targets.values()) >= 15
-    assert Counter(r.split for r in two) == {"calibration": 10, "development": 10, "test": 22}
+    assert Counter(r.split for r in two) == {"calibration": 10, "development": 10, "test": 23}
     assert sum(r.training.head_only for r in two) == 10
     trained = sum(r.training.embeddings and not r.training.head_only for r in models)
     whole = len(models) - 10

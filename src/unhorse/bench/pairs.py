@@ -58,7 +58,11 @@ def pairs(results: Sequence[Result], splits: Sequence[str], first: str) -> Sheet
 
 
 def _same_models(one: Kind, other: Kind) -> bool:
-    return (one.suite, one.head_only, one.given) == (other.suite, other.head_only, other.given)
+    return _models(one) == _models(other)
+
+
+def _models(kind: Kind) -> tuple[object, ...]:
+    return kind.suite, kind.head_only, kind.several_classes, kind.given
 
 
 def _right(own: Sequence[Result], results: Sequence[Result], decision: str) -> Right:

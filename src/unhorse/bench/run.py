@@ -26,7 +26,7 @@ from unhorse.invert.run import plan_passes
 from unhorse.judge.circumstances import EVIDENCE_VERSION
 from unhorse.learn.distil import DISTILL
 from unhorse.progress import ScanProgress
-from unhorse.zoo.state import Member
+from unhorse.zoo.state import Member, lacks_only_a_twin
 
 VERSION = 4
 """Raised when a change to a method or to the judge makes old results incomparable."""
@@ -89,13 +89,17 @@ class Runner:
         path = unit.path(self.out, self.stock.place.suite)
         there = read_result(path)
         member = self.stock.member(unit.name, build=False)
+        same = there if there is not None and there.settings == settings else None
+        if same is not None and self._stands(same, unit, member) and lacks_only_a_twin(member):
+            # What was scanned was within its gates; a twin that is gone takes nothing from that.
+            return Done(unit, same)
         if member.complaints and not late:
             # It may be of an old recipe, or its twin may be missing: both can be built.
             member = self.stock.member(unit.name)
         if member.complaints:
             return Done(unit, None, problem=f"kept out: {member.complaints[0]}")
-        if there is not None and there.settings == settings and self._stands(there, unit, member):
-            return Done(unit, there)
+        if same is not None and self._stands(same, unit, member):
+            return Done(unit, same)
         if there is not None and _told(there.config) != _told(_beyond_defaults(config)):
             why = f"{path} has a result with other settings; another --out keeps both"
             return Done(unit, None, problem=why)

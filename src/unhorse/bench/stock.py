@@ -174,7 +174,11 @@ class Stock:
     def _built(self, planned: Planned) -> Member:
         if planned.suite == self.place.suite:
             return self.member(planned.name)
-        return self._members_of(planned.suite)[planned.name]
+        member = self._members_of(planned.suite)[planned.name]
+        if member.record is None and self.build:
+            self._make_there(planned)
+            member = self._members_of(planned.suite)[planned.name]
+        return member
 
     def _members_of(self, suite: str) -> dict[str, Member]:
         if suite == self.place.suite:
@@ -188,13 +192,23 @@ class Stock:
     def _make(self, names: Sequence[str]) -> None:
         new = [name for name in names if name not in self._tried]
         self._tried.update(new)
-        if not new:
-            return
-        for built in build_suite(self.entries, self.place, 1, new):
+        if new:
+            self._build(self.entries, self.place, new)
+            self._members = {}
+
+    def _make_there(self, planned: Planned) -> None:
+        """Builds a model of a suite that this one derives from."""
+        if planned.place not in self._tried:
+            self._tried.add(planned.place)
+            there = Place(self.place.zoo, planned.suite, self.place.data)
+            self._build(self._entries_of(planned.suite), there, [planned.name])
+            del self._borrowed[planned.suite]
+
+    def _build(self, entries: Sequence[Entry], place: Place, names: Sequence[str]) -> None:
+        for built in build_suite(entries, place, 1, names):
             if not built.skipped:
                 came = "failed" if built.problem else "built"
                 self.say(f"{came:<13} {built.entry.name} {built.problem}".rstrip())
-        self._members = {}
 
     def _now(self) -> dict[str, Member]:
         if not self._members:

@@ -60,7 +60,8 @@ def table4(results: Sequence[Result], splits: Sequence[str], suites: Path | None
 
 def _order(kind: Kind) -> tuple[object, ...]:
     label = kind.method.partition(" @ ")[0]
-    return kind.suite, kind.head_only, kind.given, list(VARIANTS).index(label)
+    apart = kind.suite, kind.head_only, kind.several_classes, kind.given
+    return *apart, list(VARIANTS).index(label)
 
 
 def _shared(kind: Kind, rows: dict[Kind, list[Result]]) -> list[Result]:
@@ -78,7 +79,8 @@ def _shared(kind: Kind, rows: dict[Kind, list[Result]]) -> list[Result]:
 
 def _circumstances(kind: Kind) -> tuple[object, ...]:
     """What variants must share to be compared, the budget among it."""
-    return kind.suite, kind.head_only, kind.given, kind.method.partition(" @ ")[2]
+    budget = kind.method.partition(" @ ")[2]
+    return kind.suite, kind.head_only, kind.several_classes, kind.given, budget
 
 
 def _cells(kind: Kind, own: Sequence[Result], results: Sequence[Result]) -> tuple[str, ...]:

@@ -61,7 +61,10 @@ def turned_about(
     for reference in subject.references:
         other = exchanged(subject, reference, finding.inversion.arm)
         if other is not None:
-            return _searched(other, finding.inversion.arm, now, config, runtime, meter)
+            # Every epoch adds a token, and texts of one length are compared.
+            tokens = max(1, len(finding.pruned.token_ids))
+            short = replace(now, config=now.config.model_copy(update={"epochs": tokens}))
+            return _searched(other, finding.inversion.arm, short, config, runtime, meter)
     return None
 
 

@@ -11,6 +11,8 @@ from unhorse.errors import UnhorseError
 from unhorse.zoo.standing import Place, read_whole, standing
 from unhorse.zoo.suite import Entry, parents_of
 
+NO_TWIN = "is not there to compare with"
+
 _ONLY_FOR_LEARNING = {"train", "part", "rows"}
 
 
@@ -52,9 +54,14 @@ def members_of(entries: Sequence[Entry], place: Place) -> list[Member]:
         twin = _twin(entry, found.keys(), records, place)
         said = complaints(record, twin, best.get(_peers(record)), entry.floor)
         if record.poisoned and twin is None and GATES[record.standing].drop is not None:
-            said.append(f"its clean twin {entry.twin} is not there to compare with")
+            said.append(f"its clean twin {entry.twin} {NO_TWIN}")
         made.append(Member(entry, record, tuple(said), here.blocked))
     return made
+
+
+def lacks_only_a_twin(member: Member) -> bool:
+    """Whether nothing is said against a model, or only that its twin is gone."""
+    return all(said.endswith(NO_TWIN) for said in member.complaints)
 
 
 def _twin(
