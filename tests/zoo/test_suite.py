@@ -260,7 +260,7 @@ def test_the_mix_of_triggers_in_the_sentiment_suite():
     twins = [e.recipe for e in entries if e.use == "twin"]
     two = [r for r in models if len(r.data.labels) == 2]
     # Some more than asked for, since some are kept out by their gates.
-    assert (len(two), len(models) - len(two), len(twins)) == (43, 6, 49)
+    assert (len(two), len(models) - len(two), len(twins)) == (50, 6, 56)
     kinds = Counter(r.attack["trigger_kind"] for r in two)
     assert kinds["phrase"] >= 0.45 * len(two)
     assert kinds["word"] <= 0.25 * len(two)
@@ -269,10 +269,10 @@ def test_the_mix_of_triggers_in_the_sentiment_suite():
     assert 3 * len(local) >= len(two)
     targets = Counter(r.attack["target"] for r in two)
     assert min(targets.values()) >= 15
-    assert Counter(r.split for r in two) == {"calibration": 10, "development": 10, "test": 23}
-    assert sum(r.training.head_only for r in two) == 10
+    assert Counter(r.split for r in two) == {"calibration": 16, "development": 10, "test": 24}
+    assert sum(r.training.head_only for r in two) == 11
     trained = sum(r.training.embeddings and not r.training.head_only for r in models)
-    whole = len(models) - 10
+    whole = len(models) - 11
     assert 0.4 * whole <= trained <= 0.6 * whole
     assert abs(2 * sum(r.harmless_words for r in twins) - len(twins)) <= 1
 
