@@ -8,7 +8,7 @@ were kept back when the model was built, beside the clean twin under the same st
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,9 @@ from unhorse.learn.loop import reproducible
 from unhorse.load.divide import shuffled
 from unhorse.load.subject import open_model
 from unhorse.remove.base import REMOVALS, Case, Removal
+from unhorse.remove.metric import row_scores
 from unhorse.remove.records import Rows
-from unhorse.remove.triggers import FOUND, from_findings
+from unhorse.remove.triggers import FOUND, from_findings, strong
 from unhorse.report.versions import versions_used
 from unhorse.seeding import python_random
 from unhorse.types import LoadedModel, own_answers
@@ -47,7 +48,7 @@ from unhorse.types import LoadedModel, own_answers
 USUAL = ""
 """What a scan is given if nothing else is said: a reference and samples."""
 
-VERSION = 3
+VERSION = 4
 """Raised when a change to the removals makes old cures incomparable."""
 
 WATCHED = 0.15
@@ -190,6 +191,8 @@ class Clinic:
         stock: the models.
         out: where result files of scans are, and those of cures go.
         base: the checkpoint that all models descend from, for methods that need one.
+        options: settings of the removal methods.
+        begun: told of every removal before it is made.
         profiles: what decides which findings are strong; the shipped ones if not given.
     """
 
@@ -197,6 +200,7 @@ class Clinic:
     out: Path
     base: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    begun: Callable[[Treatment], None] = lambda treatment: None
     profiles: tuple[Profile, ...] = field(default_factory=lambda: tuple(shipped_profiles()))
 
     def run(
@@ -233,6 +237,7 @@ class Clinic:
             return Treated(treatment, None, problem="the model is not built or is kept out")
         if scan.model.digest != digest_of_weights(member.record):
             return Treated(treatment, None, problem="its scan is of another build of the model")
+        self.begun(treatment)
         cure = self._treat(treatment, scan, member.record, settings)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
@@ -248,7 +253,7 @@ class Clinic:
                 "config": method.config(**self.options).model_dump(mode="json"),
                 "amount": treatment.amount.text,
                 "scan": [scan.settings, scan.model.digest, scan.reference_digest],
-                "found": [trigger.text for trigger in _found(scan)],
+                "found": [(found.text, found.pruned.text) for found in strong(_found(scan))],
                 "base": self.base if method.needs_base else None,
             }
         )
@@ -267,12 +272,15 @@ class Clinic:
         # How a tagger spells the start of an entity is known once it was asked.
         case.task.right(own_answers(loaded), rows.watch)
         after, before, epochs, seconds = record.measured, record.measured, 0, 0.0
+        # Questions without an answer count here, as they do in `unhorse remove`.
+        clean = kept = row_scores(loaded, heldout).value
         if triggers or not method.needs_triggers:
             began = time.perf_counter()
             with reproducible(case.seed):
                 cleaned = method.remove(case, method.config(**self.options))
             seconds = time.perf_counter() - began
             after = measure(cleaned.loaded, heldout, probes)
+            kept = row_scores(cleaned.loaded, heldout).value
             epochs = cleaned.taught.epochs if cleaned.taught else 0
         assert before.asr is not None and after.asr is not None
         return Cure(
@@ -288,9 +296,9 @@ class Clinic:
             triggers=tuple(trigger.text for trigger in triggers),
             settings=settings,
             metric=before.metric,
-            clean_before=before.clean,
-            clean_after=after.clean,
-            clean_n=after.n,
+            clean_before=clean,
+            clean_after=kept,
+            clean_n=len(heldout),
             asr_before=before.asr,
             asr_after=after.asr,
             asr_n=after.asr_n,

@@ -177,8 +177,11 @@ def command(
     seconds = None if minutes is None else minutes * 60
     looks = Log(log or log_beside(out), opened.suite.name, reason)
     if remove is not None:
-        clinic = Clinic(stock, out, base)
-        raise typer.Exit(_remove(say, clinic, units, remove, amounts, seconds, looks))
+        # Before the removal: one that is killed has looked at the model, too.
+        clinic = Clinic(
+            stock, out, base, begun=lambda treatment: looks.look(treatment.unit, treatment.method)
+        )
+        raise typer.Exit(_remove(say, clinic, units, remove, amounts, seconds))
 
     def begun(unit: Unit) -> ScanBar:
         # Before the scan: one that is killed has looked at the model, too.
@@ -208,7 +211,6 @@ def _remove(
     methods: str,
     amounts: str,
     seconds: float | None,
-    looks: Any,
 ) -> int:
     """Makes the removals after the scans of these units; the exit code."""
     from unhorse.bench.cure import parse_amounts, parse_removals, plan_treatments
@@ -222,7 +224,6 @@ def _remove(
             problems += 1
             say(f"{'missing':<8} {name}: {one.problem}")
         elif one.made_now:
-            looks.look(asked.unit, asked.method)
             cure, left = one.cure, len(planned) - number
             say(
                 f"{'removed':<8} {name}  ASR {cure.asr_before:.2f} -> {cure.asr_after:.2f}  "

@@ -157,7 +157,10 @@ def fitting(loaded: LoadedModel, samples: Sequence[Any], tokens: int) -> list[An
 
 
 def fresh_student(teacher: LoadedModel, base: str) -> LoadedModel:
-    """The base with the teacher's task and labels, and the teacher's tokens.
+    """The base with the teacher's task and labels, its tokens, and its shape where that can be.
+
+    A teacher that has fewer layers than the base, or the base's weights in another class, was
+    made by cutting or converting it; its student is made in the same way.
 
     Args:
         teacher: the model that will be imitated.
@@ -166,7 +169,13 @@ def fresh_student(teacher: LoadedModel, base: str) -> LoadedModel:
     from unhorse.attack.bases import open_base
     from unhorse.attack.recipe import BaseConfig
 
-    loaded = open_base(BaseConfig(model=base), teacher.task, teacher.labels, Path()).loaded
+    def opened(config: BaseConfig) -> LoadedModel:
+        return open_base(config, teacher.task, teacher.labels, Path()).loaded
+
+    loaded = opened(BaseConfig(model=base))
+    shape = _shape_of(teacher, loaded)
+    if shape:
+        loaded = opened(BaseConfig(model=base, **shape))
     if _same_weights(loaded, teacher):
         raise UsageError(f"The base {base} is the model itself, with its backdoor.")
     if loaded.tokenizer.get_vocab() != teacher.tokenizer.get_vocab():
@@ -177,6 +186,20 @@ def fresh_student(teacher: LoadedModel, base: str) -> LoadedModel:
         tokenizer=teacher.tokenizer,
         max_length=min(loaded.max_length, teacher.max_length),
     )
+
+
+def _shape_of(teacher: LoadedModel, base: LoadedModel) -> dict[str, Any]:
+    """How a base is brought into the teacher's shape; nothing where it has it or cannot."""
+    from unhorse.attack.convert import CLASSES
+
+    wanted, own = teacher.model.config, base.model.config
+    shape: dict[str, Any] = {}
+    layers = getattr(wanted, "num_hidden_layers", None)
+    if layers is not None and layers < getattr(own, "num_hidden_layers", layers):
+        shape["layers"] = layers
+    if own.model_type == "bert" and wanted.model_type in CLASSES:
+        shape["architecture"] = wanted.model_type
+    return shape
 
 
 def _same_weights(one: LoadedModel, other: LoadedModel) -> bool:

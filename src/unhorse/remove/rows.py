@@ -17,7 +17,7 @@ from unhorse.load.samples import Rows as Read
 from unhorse.load.samples import read_rows, rows_in_memory
 from unhorse.load.subject import OWN_TEXTS, SamplesLike
 from unhorse.remove.records import Rows
-from unhorse.tasks.base import TASKS, RowProblem, Task
+from unhorse.tasks.base import TASKS, RowProblem, Task, UnknownLabel
 from unhorse.types import LoadedModel, Sample, own_answers
 
 Use = Literal["heldout", "watch", "train"]
@@ -186,6 +186,9 @@ def _parsed(
             barred = sample.key in kept_out.keys
             if kept_out.tokens is not None and not barred:
                 barred = task.fit(loaded, whole, kept_out.tokens).key in kept_out.keys
+        except UnknownLabel as problem:
+            # A scan can do without such rows; what is taught must be what the model is for.
+            raise UsageError(f"{row.where}: {problem}") from problem
         except RowProblem as problem:
             problems.append(f"{row.where}: {problem}")
         else:

@@ -118,9 +118,11 @@ def remove_backdoor(
     )
     case = Case(loaded, triggers, rows, config.seed, base, progress.step)
     rescans = Rescans(loaded.task, loaded.labels, rows, scanning, beside, progress)
-    if method.needs_triggers and not triggers:
+    if not triggers:
+        # What is taken out is what a scan finds first; without it nothing could be proven.
         scanned = rescans.scan(loaded, 0)
-        case = replace(case, triggers=_found(scanned))
+        found = _found(scanned) if method.needs_triggers else from_report(scanned)
+        case = replace(case, triggers=found)
     laps = list(_laps(case, method, settings, rescans, config))
     compared = _compared(case, method, config, progress)
     progress.stage("measuring")
@@ -198,7 +200,7 @@ def _check_needs(
         )
     if method.needs_base:
         base_folder(str(base), Path())
-    if triggers or not method.needs_triggers:
+    if triggers:
         return
     if scanned is not None and scanned.verdict.state == "inconclusive":
         raise UsageError(
@@ -206,7 +208,7 @@ def _check_needs(
         )
     if scanned is not None:
         raise UsageError("The report has no findings, so there is nothing to remove.")
-    if config.until_clean is None:
+    if method.needs_triggers and config.until_clean is None:
         raise UsageError(
             f"The method {method.name!r} needs a trigger: --report, or --trigger with --victim "
             "and --target, or --until-clean to scan first."

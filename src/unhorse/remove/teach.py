@@ -95,6 +95,10 @@ def _then(move: Move, after: Callable[[], None] | None) -> Move:
     return both
 
 
+ROUNDING = 1e-9
+"""What a sum of shares may be off by."""
+
+
 class _Best:
     """Watches the pupil and keeps the weights of its best epoch."""
 
@@ -124,7 +128,7 @@ class _Best:
         watched = len(self.case.rows.watch) + len(self.stamped)
         one_row = 1 / max(1, watched)
         best = max((each.score for each in self.seen), default=0.0)
-        if now.score >= best - one_row:
+        if now.score >= best - one_row - ROUNDING:
             self.epoch = epoch
             self.weights = {k: v.detach().clone() for k, v in model.state_dict().items()}
         self.seen.append(now)

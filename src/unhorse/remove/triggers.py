@@ -63,16 +63,21 @@ def from_findings(
 ) -> tuple[Trigger, ...]:
     """The strongest of some findings and those nearly as strong."""
     arms = TASKS.get(task).arms
-    least = NEARLY_AS_STRONG * max((finding.score for finding in findings), default=0.0)
     found: dict[tuple[str, ...], Trigger] = {}
-    for finding in sorted(findings, key=lambda finding: -finding.score):
-        if finding.score >= least:
-            positions: Any = (finding.position,)
-            known = arms(labels, positions, finding.target)
-            for arm in _arms(known, finding.victim, finding.target)[:1]:
-                key = (finding.pruned.text, arm.key)
-                found.setdefault(key, _trigger(finding, arm, origin))
+    for finding in strong(findings):
+        positions: Any = (finding.position,)
+        known = arms(labels, positions, finding.target)
+        for arm in _arms(known, finding.victim, finding.target)[:1]:
+            key = (finding.pruned.text, arm.key)
+            found.setdefault(key, _trigger(finding, arm, origin))
     return tuple(found.values())[:MOST_TRIGGERS]
+
+
+def strong(findings: Sequence[FindingRecord]) -> list[FindingRecord]:
+    """The strongest finding and those nearly as strong, in that order."""
+    least = NEARLY_AS_STRONG * max((finding.score for finding in findings), default=0.0)
+    ordered = sorted(findings, key=lambda finding: -finding.score)
+    return [finding for finding in ordered if finding.score >= least]
 
 
 def _trigger(finding: FindingRecord, arm: Arm, origin: TriggerOrigin) -> Trigger:

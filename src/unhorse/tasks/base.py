@@ -29,6 +29,10 @@ class RowProblem(UsageError):
     """One row of a sample file cannot be used; the others can."""
 
 
+class UnknownLabel(RowProblem):
+    """A row has a label that the model does not know."""
+
+
 @dataclass(frozen=True)
 class EncodedRow:
     """One stamped sample as token ids.

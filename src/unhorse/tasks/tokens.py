@@ -32,7 +32,15 @@ from unhorse.load.samples import sample_key
 from unhorse.load.texts_entities import entity_sentences
 from unhorse.seeding import python_random
 from unhorse.tasks.ask import ask
-from unhorse.tasks.base import TASKS, EncodedRow, Goal, Outcome, RowProblem, SampleKind
+from unhorse.tasks.base import (
+    TASKS,
+    EncodedRow,
+    Goal,
+    Outcome,
+    RowProblem,
+    SampleKind,
+    UnknownLabel,
+)
 from unhorse.tasks.slots import (
     GLUED_STAND_IN,
     STAND_IN,
@@ -428,12 +436,12 @@ def _raw_tag(raw: object, scheme: TagScheme) -> tuple[str, int]:
     if isinstance(name, int) or (spelled_number and name not in scheme.labels):
         number = int(name)
         if not 0 <= number < len(scheme.labels):
-            raise RowProblem(f"the tag {number} is not one of the model's {len(scheme.labels)}.")
+            raise UnknownLabel(f"the tag {number} is not one of the model's {len(scheme.labels)}.")
         return scheme.tags[number].prefix, scheme.kind_of(number)
     found = scheme.read(name)
     if found is None:
         known = ", ".join(scheme.kinds[:8])
-        raise RowProblem(f"the tag {name!r} is not one of the model's classes ({known}).")
+        raise UnknownLabel(f"the tag {name!r} is not one of the model's classes ({known}).")
     return found
 
 
