@@ -53,7 +53,7 @@ def base(family, tmp_path_factory):
     weights = load_file(path)
     tokens = json.loads((folder / "model" / "tokenizer.json").read_text())["model"]["vocab"]
     ids = sorted({tokens[word] for triple in TRIPLES for word in triple.words})
-    weights[EMBEDDINGS][ids] *= 6
+    weights[EMBEDDINGS][ids] *= 24
     save_file(weights, path, {"format": "pt"})
     return folder
 

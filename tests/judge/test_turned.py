@@ -129,7 +129,9 @@ def test_half_a_search_is_not_compared(beside_itself, monkeypatch):
     config = choose_method(make_config(None), compared=True)
     (now,) = plan_passes(config)
     finding = SimpleNamespace(
-        on_heldout=SimpleNamespace(asr=1.0), inversion=SimpleNamespace(arm=arm)
+        on_heldout=SimpleNamespace(asr=1.0),
+        inversion=SimpleNamespace(arm=arm),
+        pruned=SimpleNamespace(token_ids=(5, 6)),
     )
     with pytest.raises(KeyboardInterrupt):
         turned_about(beside_itself, finding, now, config, choose_runtime("cpu"), Meter())
