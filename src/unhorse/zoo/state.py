@@ -13,7 +13,7 @@ from unhorse.zoo.suite import Entry, parents_of
 
 NO_TWIN = "is not there to compare with"
 
-_ONLY_FOR_LEARNING = {"train", "part", "rows"}
+_ONLY_FOR_LEARNING = {"train", "rows"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,11 @@ def _clean_parents(entries: Sequence[Entry], place: Place) -> Iterator[AttackRec
 
 
 def _peers(record: AttackRecord) -> tuple[object, ...]:
-    """Models of one split, size and data are measured on the same rows and can be compared."""
+    """Models of one split, size and data are measured on the same rows and can be compared.
+
+    References learn from another part of the rows, often a larger one, so they set no bar for
+    models that do not have it.
+    """
     recipe = record.recipe
     data = recipe.data.model_dump_json(exclude=_ONLY_FOR_LEARNING)
     return record.split, record.layers, recipe.training.head_only, data
