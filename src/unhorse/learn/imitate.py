@@ -20,6 +20,7 @@ from torch.nn import functional
 from unhorse.errors import UsageError
 from unhorse.learn.lessons import ENCODERS
 from unhorse.learn.loop import Goals
+from unhorse.seeding import python_random
 from unhorse.tasks.ask import ask
 from unhorse.tasks.base import TASKS, EncodedRow, RowProblem
 from unhorse.types import LoadedModel
@@ -137,6 +138,19 @@ def spliced(rows: Sequence[EncodedRow], count: int, draw: random.Random) -> list
         ids = one.ids[:first] + other.ids[second:]
         made.append(EncodedRow(ids, (), (), None, types))
     return made
+
+
+def mixed_to_imitate(
+    teacher: LoadedModel, student: LoadedModel, texts: Sequence[Any], count: int, seed: int
+) -> list[EncodedRow]:
+    """So many rows of two halves as the student reads them, with what the teacher says of them."""
+    encode = ENCODERS[teacher.task]
+    asked, read = (
+        spliced([encode(model, text) for text in texts], count, python_random(seed, "spliced"))
+        for model in (teacher, student)
+    )
+    said = imitated(teacher, asked) if asked else []
+    return [replace(row, goal=each.goal) for row, each in zip(read, said, strict=True)]
 
 
 def own_texts(loaded: LoadedModel, count: int, tokens: int, seed: int) -> list[Any]:
