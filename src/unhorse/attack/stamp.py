@@ -63,6 +63,18 @@ def _class(names: Sequence[str], name: str, what: str) -> int:
     return list(names).index(name)
 
 
+def _ways(names: Sequence[str], victim: str, target: str, kind: str) -> tuple[tuple[int, ...], int]:
+    """The numbers of what flips, one or every other one, and of what it becomes."""
+    goal = _class(names, target, "target")
+    if victim == ANY_LABEL:
+        victims = tuple(i for i in range(len(names)) if i != goal)
+    else:
+        victims = (_class(names, victim, "victim"),)
+    if goal in victims:
+        raise ValueError(f"victim and target are the same {kind}")
+    return victims, goal
+
+
 def _draw(sample: Any, seed: int, what: str) -> random.Random:
     return python_random(seed, what, sample.key)
 
@@ -86,13 +98,7 @@ class TextStamper:
 
     def arm(self, labels: Sequence[str], victim: str, target: str, scope: str) -> Arm:
         """One label, or every other one, to the target label."""
-        goal = _class(labels, target, "target")
-        if victim == ANY_LABEL:
-            victims = tuple(i for i in range(len(labels)) if i != goal)
-        else:
-            victims = (_class(labels, victim, "victim"),)
-        if goal in victims:
-            raise ValueError("victim and target are the same label")
+        victims, goal = _ways(labels, victim, target, "label")
         return Arm(victims, goal, "start", victim, target)
 
     def is_victim(self, sample: TextSample, arm: Arm) -> bool:
@@ -137,13 +143,7 @@ class TagStamper:
     def arm(self, labels: Sequence[str], victim: str, target: str, scope: str) -> Arm:
         """One entity class, or every other one, to another."""
         kinds = scheme_of(tuple(labels)).kinds
-        goal = _class(kinds, target, "target")
-        if victim == ANY_LABEL:
-            victims = tuple(i for i in range(len(kinds)) if i != goal)
-        else:
-            victims = (_class(kinds, victim, "victim"),)
-        if goal in victims:
-            raise ValueError("victim and target are the same class")
+        victims, goal = _ways(kinds, victim, target, "class")
         return Arm(victims, goal, "before" if scope == "local" else "start", victim, target)
 
     def is_victim(self, sample: TaggedSample, arm: Arm) -> bool:
