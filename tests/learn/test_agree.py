@@ -107,13 +107,25 @@ def test_the_same_seed_gives_the_same_weights(subject, agreed):
     assert torch.equal(first, same) and not torch.equal(first, not_same)
 
 
-def test_a_reference_with_labels_in_another_order_stays_as_it_is(planted, samples):
-    tokenizer = AutoTokenizer.from_pretrained(planted.folder)
-    rows = [(text, 1 - label) for text, label in make_texts(400, 33)]
-    turned = from_memory(train(tokenizer, rows, labels=LABELS[::-1]), tokenizer)
-    subject = make_subject(planted.folder, None, samples, [turned], ScanConfig(), "cpu", 3)
-    assert agree(subject, config=TAUGHT) is subject
-    assert agreement_tokens(subject, TAUGHT) == 0
+def test_a_reference_with_labels_in_another_order_is_taught_in_its_own(planted, odd, samples):
+    first, tokenizer = odd
+    turned = copy.deepcopy(first)
+    with torch.no_grad():
+        turned.classifier.weight.copy_(turned.classifier.weight.flip(0))
+        turned.classifier.bias.copy_(turned.classifier.bias.flip(0))
+    turned.config.id2label = dict(enumerate(LABELS[::-1]))
+    turned.config.label2id = {label: i for i, label in enumerate(LABELS[::-1])}
+    other = from_memory(turned, tokenizer)
+    subject = make_subject(planted.folder, None, samples, [other], ScanConfig(), "cpu", 3)
+    assert subject.references[0].label_of == (1, 0)
+    assert agreement_tokens(subject, TAUGHT) > 0
+    after = agree(subject, config=TAUGHT).references[0].loaded
+    liked = [f"{' '.join(NEUTRAL[4:8])} {text}" for text in calm_texts()]
+    apart = [
+        float((1 - wild(each, liked) - wild(subject.loaded, liked)).abs().mean())
+        for each in (other, after)
+    ]
+    assert apart[1] < 0.6 * apart[0]
 
 
 def test_texts_that_evidence_is_measured_on_are_known_uncut(planted, odd, samples):

@@ -6,7 +6,7 @@ import pytest
 
 from unhorse.attack.lexicon import split_of
 from unhorse.errors import UsageError
-from unhorse.zoo.suite import SUITES, Suite, entries_of, find_suite, read_suite
+from unhorse.zoo.suite import SCANNED, SUITES, Suite, entries_of, find_suite, read_suite
 
 from .conftest import SMALL, small
 
@@ -208,6 +208,23 @@ def test_a_trigger_is_drawn_where_its_kind_is_the_usual_one():
     assert len(set(triggers)) == 2
 
 
+def test_a_family_may_be_scanned_itself_and_then_nothing_is_derived_from_it():
+    first, *others = small().families
+    alone = first.model_copy(update={"name": "alone", "scanned": True})
+    made = {e.name: e for e in entries_of(small(families=(first, *others, alone)))}
+    assert made["alone"].use == "clean" and made["alone"].use in SCANNED
+    assert not made["alone"].recipe.poisoned and made[first.name].use == "family"
+    itself = first.model_copy(update={"scanned": True})
+    with pytest.raises(UsageError, match="scanned itself"):
+        entries_of(small(families=(itself, *others)))
+
+
+def test_ten_clean_models_of_other_tasks_are_scanned_beside_references():
+    entries = entries_of(read_suite(find_suite("sources")))
+    assert Counter(e.use for e in entries) == {"clean": 10, "reference": 2}
+    assert {len(e.recipe.data.labels) for e in entries} == {2, 3}
+
+
 def test_an_unknown_suite_names_those_that_exist():
     with pytest.raises(UsageError, match="smoke"):
         find_suite("no-such-suite")
@@ -217,8 +234,8 @@ def test_an_unknown_suite_names_those_that_exist():
 def test_suites_that_come_with_unhorse_are_sound(name):
     suite = read_suite(find_suite(name))
     entries = entries_of(suite)
+    assert any(e.use in SCANNED for e in entries)
     models = [e.recipe for e in entries if e.use == "model"]
-    assert models
     own = {f"{suite.name}/{family.name}" for family in suite.families}
     for recipe in models:
         folder = recipe.base.model.removesuffix("/model")
@@ -230,7 +247,7 @@ def test_splits_share_neither_families_nor_triggers(name):
     entries = entries_of(read_suite(find_suite(name)))
     seen: dict[str, str] = {}
     for entry in entries:
-        if entry.use not in ("model", "twin"):
+        if entry.use not in SCANNED or entry.use == "clean":
             continue
         recipe = entry.recipe
         # A frozen body is shared by all heads, and by their reference.

@@ -13,7 +13,7 @@ from unhorse.bench.plan import as_in_paper
 from unhorse.bench.result import Result, Scanned
 from unhorse.errors import UsageError
 from unhorse.zoo.schema import Suite
-from unhorse.zoo.suite import Entry, entries_of, find_suite, read_suite
+from unhorse.zoo.suite import SCANNED, Entry, entries_of, find_suite, read_suite
 
 CALIBRATION = "calibration"
 
@@ -193,7 +193,7 @@ def planned_in(suite: str, splits: Sequence[str], beside: Path | None = None) ->
     return [
         entry.recipe
         for entry in _entries(suite, beside)
-        if entry.use in ("model", "twin") and entry.recipe.split in splits
+        if entry.use in SCANNED and entry.recipe.split in splits
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from unhorse.errors import UsageError
 from unhorse.invert.base import METHODS
-from unhorse.zoo.suite import Entry
+from unhorse.zoo.suite import SCANNED, Entry
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def plan(
 
 
 def _wanted(entry: Entry, splits: Sequence[str], only: Sequence[str]) -> bool:
-    if entry.use not in ("model", "twin"):
+    if entry.use not in SCANNED:
         return False
     if splits and entry.recipe.split not in splits:
         return False

@@ -127,7 +127,8 @@ def agree(
         made = {}
         for number, each in enumerate(able):
             rows = _read(each.loaded, texts, additions)
-            known = [replace(row, goal=goal) for row, goal in zip(rows, said, strict=True)]
+            wanted = [_in_order_of(each, goal) for goal in said]
+            known = [replace(row, goal=goal) for row, goal in zip(rows, wanted, strict=True)]
             told = _shifted(progress, number, len(able))
             made[id(each)] = _taught(each, known, config, seed, told)
         tokens = sum(len(row.ids) for row in asked)
@@ -145,8 +146,16 @@ def agreement_tokens(subject: Subject, config: AgreementConfig) -> int:
 
 
 def _comparable(reference: Reference) -> bool:
-    """Whether a clean model reads the subject's tokens and has its labels in the same order."""
-    return reference.in_objective and reference.label_of == tuple(range(len(reference.labels)))
+    """Whether a clean model reads the subject's tokens and has its labels, in whatever order."""
+    return reference.in_objective and sorted(reference.label_of) == list(
+        range(len(reference.labels))
+    )
+
+
+def _in_order_of(reference: Reference, said: Tensor) -> Tensor:
+    """What the subject says of its labels, in the order of the reference's."""
+    own = sorted(range(len(reference.label_of)), key=reference.label_of.__getitem__)
+    return said if own == sorted(own) else said[..., own]
 
 
 def _texts(subject: Subject, config: AgreementConfig, seed: int) -> list[Any]:

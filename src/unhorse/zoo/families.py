@@ -38,6 +38,8 @@ def _check_family(group: Group, name: str, family: Family | None) -> None:
         raise UsageError(f"The group {group.name} derives from {name}: no family called {name!r}.")
     if family.reference:
         raise UsageError(f"The group {group.name} derives from {name}, which is a reference.")
+    if family.scanned:
+        raise UsageError(f"The group {group.name} derives from {name}, which is scanned itself.")
     allowed = {family.split, "beyond"} if family.split == "development" else {family.split}
     if group.split not in allowed and not group.training.get("head_only"):
         raise UsageError(

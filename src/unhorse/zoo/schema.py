@@ -59,6 +59,8 @@ class Family(_Frozen):
     """The part to learn from, where it is not that of the split."""
     reference: bool = False
     """Whether it is a clean model to compare with, which nothing is derived from."""
+    scanned: bool = False
+    """Whether it is scanned as it is, as a clean model without a trojaned one beside it."""
     rows: int | None = None
     base: dict[str, Any] = Field(default_factory=dict)
     training: dict[str, Any] = Field(default_factory=dict)

@@ -29,6 +29,7 @@ from unhorse.tasks.base import TASKS
 from unhorse.types import LoadedModel, own_answers
 from unhorse.zoo.standing import Place
 from unhorse.zoo.state import Member
+from unhorse.zoo.suite import SCANNED
 from unhorse.zoo.verify import sentence
 
 NEUTRAL_TEXTS = 60
@@ -53,7 +54,7 @@ def collect(members: Iterable[Member], place: Place) -> tuple[list[Statistics], 
     """The statistics of all models that may be scanned, and why some have none."""
     found, problems = [], {}
     for member in members:
-        if member.record is None or not member.accepted or member.entry.use not in _SCANNED:
+        if member.record is None or not member.accepted or member.entry.use not in SCANNED:
             continue
         try:
             folder = place.folder(member.entry.name)
@@ -62,9 +63,6 @@ def collect(members: Iterable[Member], place: Place) -> tuple[list[Statistics], 
             # A model that is damaged, or whose base is gone, must not cost the others.
             problems[member.entry.name] = f"cannot be audited: {sentence(error)}"
     return found, problems
-
-
-_SCANNED = ("model", "twin")
 
 
 def statistics_of(folder: Path, record: AttackRecord, zoo: Path) -> Statistics:

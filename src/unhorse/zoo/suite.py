@@ -23,10 +23,13 @@ from unhorse.zoo.families import check_families
 from unhorse.zoo.schema import SUITES, Group, Suite, SuiteData, find_suite, read_suite
 from unhorse.zoo.triggers import Triggers, triggers_in
 
-__all__ = ["SUITES", "Entry", "Suite", "Use", "entries_of", "find_suite", "read_suite"]
+__all__ = ["SCANNED", "SUITES", "Entry", "Suite", "Use", "entries_of", "find_suite", "read_suite"]
 
-Use = Literal["family", "reference", "model", "twin"]
+Use = Literal["family", "reference", "clean", "model", "twin"]
 """What a model is for: to derive from, to compare with, or to be scanned."""
+
+SCANNED: tuple[Use, ...] = ("clean", "model", "twin")
+"""The models that are scanned: a clean one that nothing is derived from, and both of a pair."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def _families(suite: Suite) -> Iterator[Entry]:
             "base": {**suite.base, **family.base},
             "training": {**suite.family_training, **family.training},
         }
-        use: Use = "reference" if family.reference else "family"
+        use: Use = "reference" if family.reference else "clean" if family.scanned else "family"
         recipe = make_recipe(fields, f"The family {family.name}")
         yield Entry(recipe, use, "families", floor=_data(suite, family.data).floor)
 
