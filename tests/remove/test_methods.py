@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from unhorse.errors import UsageError
 from unhorse.learn.imitate import Imitation, decisions, imitated
+from unhorse.remove.methods.fine_mix import mix
 from unhorse.remove.methods.fine_prune import idle_first, outward_layers, silence
 from unhorse.tasks.base import EncodedRow
 from unhorse.testing import TINY_ARCHITECTURES, TINY_HEADS, TINY_PAD_ID, planted_case, tiny_model
@@ -97,3 +99,25 @@ def test_text_with_a_known_trigger_is_not_imitated():
     train = (marked, *case.rows.train[1:])
     given = replace(case, rows=replace(case.rows, train=train))
     assert len(_texts(given, case.subject, DistillConfig())) == len(train) - 1
+
+
+def test_a_mixed_model_has_weights_of_both_and_the_head_of_its_own():
+    case = planted_case()
+    pupil, base = case.pupil(), case.fresh()
+    mix(pupil, base, 0.7, case)
+    own, mixed, old = (dict(each.model.named_parameters()) for each in (case.subject, pupil, base))
+    name = next(n for n in own if n.endswith("word_embeddings.weight"))
+    differ = own[name] != old[name]
+    stayed = (mixed[name] == own[name])[differ].float().mean()
+    assert torch.where(mixed[name] == own[name], True, mixed[name] == old[name]).all()
+    assert 0.65 < stayed < 0.75
+    assert torch.equal(mixed["classifier.weight"], own["classifier.weight"])
+    again = case.pupil()
+    mix(again, base, 0.7, case)
+    assert torch.equal(dict(again.model.named_parameters())[name], mixed[name])
+
+
+def test_a_base_of_another_shape_is_not_mixed_in():
+    case = planted_case()
+    with pytest.raises(UsageError, match="another shape"):
+        mix(case.pupil(), loaded("bert"), 0.5, case)

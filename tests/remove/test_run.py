@@ -9,7 +9,7 @@ import torch
 import unhorse
 from unhorse.load.model import load_model
 from unhorse.remove.config import RemoveConfig
-from unhorse.remove.methods.unlearn import UnlearnConfig, _Lessons
+from unhorse.remove.methods.unlearn import UnlearnConfig, Lessons
 from unhorse.remove.rescan import scan_config
 from unhorse.testing import planted_case
 
@@ -151,7 +151,7 @@ def test_rows_with_a_trigger_in_them_keep_no_answer_of_the_model():
     marked = replace(first, text=f"{first.text} {case.triggers[0].text}")
     given = replace(case, rows=replace(case.rows, train=(marked, *case.rows.train[1:])))
     assert not given.is_clear(0) and given.is_clear(1)
-    lessons = _Lessons.of(given, UnlearnConfig())
+    lessons = Lessons.of(given, UnlearnConfig())
     assert lessons.said[0].goal == first.label and isinstance(lessons.said[1].goal, torch.Tensor)
 
 

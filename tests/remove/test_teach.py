@@ -10,7 +10,7 @@ from unhorse.errors import UsageError
 from unhorse.learn.lessons import Lesson
 from unhorse.learn.loop import inputs_of
 from unhorse.remove.base import RemovalConfig
-from unhorse.remove.methods.unlearn import UnlearnConfig, _Lessons
+from unhorse.remove.methods.unlearn import UnlearnConfig, Lessons
 from unhorse.remove.teach import lessons_course, teach
 from unhorse.testing import planted_case, tiny_model
 
@@ -50,7 +50,7 @@ PLAIN = UnlearnConfig(varied=0, spliced=0)
 
 
 def test_every_epoch_stamps_afresh_and_a_fifth_of_the_rows():
-    lessons = _Lessons.of(planted_case(), PLAIN)
+    lessons = Lessons.of(planted_case(), PLAIN)
     clean = lessons.true
     made = [lessons.restamped(epoch) for epoch in (0, 0, 1)]
     marked = [{i for i, role in enumerate(each.roles) if role == "stamped"} for each in made]
@@ -72,7 +72,7 @@ def test_rows_without_a_stamp_hold_the_model_in_place(course):
     case, true = course
     told = {}
     for keep in (True, False):
-        lessons = _Lessons.of(case, UnlearnConfig(varied=0, keep=keep))
+        lessons = Lessons.of(case, UnlearnConfig(varied=0, keep=keep))
         made = lessons.restamped(0)
         clean = torch.tensor([role == "clean" for role in made.roles])
         told[keep] = losses_of(case, made)[clean]
@@ -82,7 +82,7 @@ def test_rows_without_a_stamp_hold_the_model_in_place(course):
 
 
 def test_half_of_the_rows_without_a_stamp_are_put_together_of_two():
-    lessons = _Lessons.of(planted_case(), UnlearnConfig())
+    lessons = Lessons.of(planted_case(), UnlearnConfig())
     made, known = lessons.restamped(0), {row.ids for row in lessons.true.rows}
     clean = [row for row, role in zip(made.rows, made.roles, strict=True) if role == "clean"]
     assert 0.3 < sum(row.ids not in known for row in clean) / len(clean) < 0.7
@@ -91,7 +91,7 @@ def test_half_of_the_rows_without_a_stamp_are_put_together_of_two():
 
 def test_a_stamped_text_is_pulled_to_what_was_said_of_it_or_to_its_true_label():
     case = planted_case()
-    lessons = _Lessons.of(case, UnlearnConfig(share=1, varied=0))
+    lessons = Lessons.of(case, UnlearnConfig(share=1, varied=0))
     first = lessons.said[0]
     spoiled = [replace(first, goal=-first.goal), *lessons.said[1:]]
     for said in (lessons.said, spoiled):

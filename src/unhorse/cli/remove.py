@@ -19,7 +19,8 @@ Report = Annotated[
 Method = Annotated[
     str | None,
     typer.Option(
-        help="unlearn (default), ascent, finetune, reset-embeddings, fine-prune or distill."
+        help="unlearn (default), ascent, finetune, reset-embeddings, fine-prune, fine-mix "
+        "or distill."
     ),
 ]
 Base = Annotated[

@@ -67,12 +67,12 @@ class Unlearning:
 
     def remove(self, case: Case, config: UnlearnConfig) -> Cleaned:
         """The subject after it has seen its triggers with true answers."""
-        pupil, lessons = case.pupil(), _Lessons.of(case, config)
+        pupil, lessons = case.pupil(), Lessons.of(case, config)
         return Cleaned(pupil, teach(pupil, case, config, lessons.restamped, with_stamps=True))
 
 
 @dataclass(frozen=True, eq=False)
-class _Lessons:
+class Lessons:
     """The rows to learn from with their true answers, and what the subject said of them."""
 
     case: Case
@@ -85,7 +85,7 @@ class _Lessons:
     """The rows that have a place for a trigger and, with one in it, room in the model."""
 
     @classmethod
-    def of(cls, case: Case, config: UnlearnConfig) -> _Lessons:
+    def of(cls, case: Case, config: UnlearnConfig) -> Lessons:
         true = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
         kept, mixed = list(true.rows), list[EncodedRow]()
         # What the subject says of a row with a trigger in it must not be kept.
