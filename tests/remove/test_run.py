@@ -9,7 +9,7 @@ import torch
 import unhorse
 from unhorse.load.model import load_model
 from unhorse.remove.config import RemoveConfig
-from unhorse.remove.methods.unlearn import UnlearnConfig, Lessons
+from unhorse.remove.methods.unlearn import Lessons, UnlearnConfig
 from unhorse.remove.rescan import scan_config
 from unhorse.testing import planted_case
 

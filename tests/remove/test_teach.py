@@ -10,7 +10,7 @@ from unhorse.errors import UsageError
 from unhorse.learn.lessons import Lesson
 from unhorse.learn.loop import inputs_of
 from unhorse.remove.base import RemovalConfig
-from unhorse.remove.methods.unlearn import UnlearnConfig, Lessons
+from unhorse.remove.methods.unlearn import Lessons, UnlearnConfig
 from unhorse.remove.teach import lessons_course, teach
 from unhorse.testing import planted_case, tiny_model
 

@@ -86,6 +86,7 @@ class Lessons:
 
     @classmethod
     def of(cls, case: Case, config: UnlearnConfig) -> Lessons:
+        """Asks the subject about the rows, and about some put together of two."""
         true = lessons_course(case, [Lesson(sample) for sample in case.rows.train])
         kept, mixed = list(true.rows), list[EncodedRow]()
         # What the subject says of a row with a trigger in it must not be kept.
