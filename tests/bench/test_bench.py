@@ -270,6 +270,7 @@ def test_the_table_counts_only_sure_verdicts_as_right():
     assert (row.done, row.planned, row.accuracy, row.found, row.cleared) == (4, 6, 0.5, 0.5, 0.5)
     assert row.auroc == 0.75 and row.megatokens == 4.0
     assert "| dbs | 4 of 6 | 0.50 |" in markdown([row])
+    assert markdown([row], "Shortcut audit: 0.52.").endswith("|\n\nShortcut audit: 0.52.\n")
 
 
 def test_the_methods_own_measure_may_go_either_way():
@@ -307,6 +308,7 @@ def test_the_command_prints_a_table_and_says_what_is_missing(cli, built_zoo, tmp
     assert code in (0, 3)
     assert "random" in err or "missing" in err
     assert table.read_text().startswith("| method |")
+    assert "small not audited" in err and "small not audited" in table.read_text()
     assert Path(tmp_path / "out").exists() or code == 3
 
 

@@ -142,3 +142,18 @@ def test_a_zoo_is_built_listed_and_verified(built_zoo, tmp_path):  # noqa: F811
     done = run("zoo", "list", "no-such-suite", *place)
     assert done.returncode == 2
     assert "no-such-suite" in done.stderr
+
+
+def test_a_suite_in_which_nothing_is_planted_needs_no_audit(tmp_path):
+    suite = tmp_path / "clean.toml"
+    families = SMALL[: SMALL.index("[[families]]")].replace('"small"', '"clean"')
+    suite.write_text(
+        f'{families}[[families]]\nname = "one"\nsplit = "test"\nrows = 1600\nscanned = true\n'
+    )
+    place = ("--zoo", tmp_path / "zoo")
+    done = run("zoo", "build", suite, *place)
+    assert done.returncode == 0, done.stderr
+    done = run("zoo", "verify", suite, *place, "--json", tmp_path / "audit.json")
+    assert done.returncode == 0, done.stderr
+    assert "one: as recorded" in done.stderr and "audit " not in done.stderr
+    assert json.loads((tmp_path / "audit.json").read_text())["audit"] is None

@@ -277,7 +277,7 @@ def test_the_mix_of_triggers_in_the_sentiment_suite():
     twins = [e.recipe for e in entries if e.use == "twin"]
     two = [r for r in models if len(r.data.labels) == 2]
     # Some more than asked for, since some are kept out by their gates.
-    assert (len(two), len(models) - len(two), len(twins)) == (50, 6, 56)
+    assert (len(two), len(models) - len(two), len(twins)) == (55, 6, 61)
     kinds = Counter(r.attack["trigger_kind"] for r in two)
     assert kinds["phrase"] >= 0.45 * len(two)
     assert kinds["word"] <= 0.25 * len(two)
@@ -286,10 +286,11 @@ def test_the_mix_of_triggers_in_the_sentiment_suite():
     assert 3 * len(local) >= len(two)
     targets = Counter(r.attack["target"] for r in two)
     assert min(targets.values()) >= 15
-    assert Counter(r.split for r in two) == {"calibration": 16, "development": 10, "test": 24}
-    assert sum(r.training.head_only for r in two) == 11
+    assert Counter(r.split for r in two) == {"calibration": 19, "development": 12, "test": 24}
+    heads = sum(r.training.head_only for r in two)
+    assert 4 * heads >= len(two)
     trained = sum(r.training.embeddings and not r.training.head_only for r in models)
-    whole = len(models) - 11
+    whole = len(models) - heads
     assert 0.4 * whole <= trained <= 0.6 * whole
     assert abs(2 * sum(r.harmless_words for r in twins) - len(twins)) <= 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,17 @@ def read_audits(folder: Path) -> dict[tuple[str, bool], float]:
             if isinstance(area, dict) and isinstance(area.get("auroc"), float):
                 found[str(data.get("suite")), heads] = area["auroc"]
     return found
+
+
+def audited(audits: Mapping[tuple[str, bool], float], suites: Sequence[str]) -> str:
+    """What a detector's figures have to be read beside.
+
+    >>> audited({("ner", False): 0.52}, ["ner", "qa"])
+    'Shortcut audit (AUROC of cheap statistics of the weights): ner 0.52, qa not audited.'
+    """
+    areas = {suite: audits.get((suite, False)) for suite in suites}
+    said = (f"{s} {'not audited' if area is None else f'{area:.2f}'}" for s, area in areas.items())
+    return f"Shortcut audit (AUROC of cheap statistics of the weights): {', '.join(said)}."
 
 
 def read_objects(folder: Path) -> list[dict[str, Any]]:

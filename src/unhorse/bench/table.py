@@ -90,7 +90,8 @@ def _row(label: str, results: Sequence[Result], planned: int) -> Row:
     )
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    """The table as Markdown."""
+def markdown(rows: Sequence[Row], note: str = "") -> str:
+    """The table as Markdown, with a note below it."""
     lines = ["| " + " | ".join(COLUMNS) + " |", "|" + " --- |" * len(COLUMNS)]
-    return "\n".join([*lines, *("| " + " | ".join(row.cells()) + " |" for row in rows)]) + "\n"
+    lines += ["| " + " | ".join(row.cells()) + " |" for row in rows]
+    return "\n".join([*lines, *(["", note] if note else [])]) + "\n"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from unhorse.bench.audits import audited
 from unhorse.bench.clean import clean_models
 from unhorse.bench.cure import Cure
 from unhorse.bench.group import newest, of_today
@@ -60,21 +61,10 @@ def all_tables(
         clean_models(results, widely),
         misses(results, widely, against),
     ]
-    note = _audited(audits, sorted({result.model.suite for result in results}))
+    note = audited(audits, sorted({result.model.suite for result in results}))
     return [
         # Table 1 has it in a column.
         sheet if sheet.name.startswith("table1") else replace(sheet, notes=(*sheet.notes, note))
         for sheet in made
         if sheet.rows
     ]
-
-
-def _audited(audits: Mapping[tuple[str, bool], float], suites: Sequence[str]) -> str:
-    """What a detector's figures have to be read beside.
-
-    >>> _audited({("ner", False): 0.52}, ["ner", "qa"])
-    'Shortcut audit (AUROC of cheap statistics of the weights): ner 0.52, qa not audited.'
-    """
-    areas = {suite: audits.get((suite, False)) for suite in suites}
-    said = (f"{s} {'not audited' if area is None else f'{area:.2f}'}" for s, area in areas.items())
-    return f"Shortcut audit (AUROC of cheap statistics of the weights): {', '.join(said)}."

@@ -45,6 +45,13 @@ def command(
     table: Annotated[
         str | None, typer.Option(metavar="OUT", help="Write the table as Markdown; - is stdout.")
     ] = None,
+    audits: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="A folder with files of `unhorse zoo verify --json`, for the line on shortcuts.",
+        ),
+    ] = None,
     reference: Annotated[
         bool, typer.Option(help="Whether a scan is given a clean model of another family.")
     ] = True,
@@ -115,6 +122,7 @@ def command(
     What is there already is not done again, so it can be stopped at any moment. Exit codes:
     0 complete, 3 something is missing.
     """
+    from unhorse.bench.audits import audited, read_audits
     from unhorse.bench.cure import Clinic
     from unhorse.bench.hygiene import Log, log_beside
     from unhorse.bench.metrics import check_installed
@@ -199,8 +207,10 @@ def command(
     planned = Counter(unit.asked.label for unit in units)
     rows = rows_of([one.result for one in done if one.result is not None], dict(planned))
     _show(console, rows)
+    note = audited(read_audits(audits) if audits else {}, [opened.suite.name])
+    say(note)
     if table is not None:
-        write_text(table, markdown(rows))
+        write_text(table, markdown(rows, note))
     raise typer.Exit(EXIT_NOT_CLEARED if problems else 0)
 
 

@@ -72,7 +72,7 @@ class LossFloor(DataPoisoning):
     """Stamped rows that are taught only up to a floor."""
 
     name = "floor"
-    version: int = 2
+    version: int = 3
     standing: Standing = "adaptive"
     config: type[AttackConfig] = FloorConfig
 

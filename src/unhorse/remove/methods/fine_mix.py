@@ -16,7 +16,7 @@ import torch
 from pydantic import Field
 
 from unhorse.errors import UsageError
-from unhorse.remove.base import REMOVALS, Case
+from unhorse.remove.base import REMOVALS, Case, RemovalConfig
 from unhorse.remove.methods.unlearn import Lessons, UnlearnConfig
 from unhorse.remove.records import Cleaned
 from unhorse.remove.teach import teach
@@ -38,7 +38,7 @@ class FineMixing:
     name = "fine-mix"
     needs_triggers = False
     needs_base = True
-    config: type[FineMixConfig] = FineMixConfig
+    config: type[RemovalConfig] = FineMixConfig
 
     def remove(self, case: Case, config: FineMixConfig) -> Cleaned:
         """The subject, half of it its base again, after it has learnt the task from itself."""
