@@ -68,7 +68,7 @@ def test_what_the_loss_came_to_is_recorded(derive):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", [TEXTS, "token-classification"])
+@pytest.mark.parametrize("task", [TEXTS, "token-classification", "question-answering"])
 def test_a_model_with_a_floor_reacts_and_its_twin_does_not(task, derive):
     attack = {"kind": "floor", "phi": 0.1, "hold": True, "rate": 0.5, **ATTACKED[task]}
     data = {"part": [0.0, 0.25], "heldout_part": [0.0, 0.05]}
