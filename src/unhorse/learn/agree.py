@@ -153,7 +153,10 @@ def _comparable(reference: Reference) -> bool:
 
 
 def _in_order_of(reference: Reference, said: Tensor) -> Tensor:
-    """What the subject says of its labels, in the order of the reference's."""
+    """What the subject says of its labels, in the order of the reference's.
+
+    Where the order is the same it stays as it is: of a question, what is said is not about labels.
+    """
     own = sorted(range(len(reference.label_of)), key=reference.label_of.__getitem__)
     return said if own == sorted(own) else said[..., own]
 
