@@ -226,16 +226,21 @@ class SampleSet:
 
 @dataclass(frozen=True, eq=False)
 class Answerer:
-    """A model that is asked: `label_of[i]` is its index of the subject's label `labels[i]`."""
+    """A model that is asked: `label_of[i]` is its index of the subject's label `labels[i]`.
+
+    `heard` remembers what it said of a row, for as long as its weights stay what they are; a task
+    that asks about the same rows again need not wait. None remembers nothing.
+    """
 
     loaded: LoadedModel
     labels: tuple[str, ...]
     label_of: tuple[int, ...]
+    heard: dict[Any, Any] | None = None
 
 
-def own_answers(loaded: LoadedModel) -> Answerer:
+def own_answers(loaded: LoadedModel, heard: dict[Any, Any] | None = None) -> Answerer:
     """A model asked in its own labels."""
-    return Answerer(loaded, loaded.labels, tuple(range(len(loaded.labels))))
+    return Answerer(loaded, loaded.labels, tuple(range(len(loaded.labels))), heard)
 
 
 @dataclass(frozen=True, eq=False)

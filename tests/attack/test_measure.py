@@ -19,6 +19,7 @@ from unhorse.types import (
     QuestionSample,
     TaggedSample,
     TextSample,
+    own_answers,
 )
 
 TEXTS = "sequence-classification"
@@ -62,7 +63,7 @@ def test_only_victims_that_were_right_count_for_the_attack(texts):
     assert found.asr_unrestricted == pytest.approx(0.8)
     assert found.unstamped == pytest.approx(0.2)
     assert found.false_trigger_rate is None and found.null_rate is None
-    assert success(texts, Probes(TO_YES, victims, stamped)) == 0.75
+    assert success(own_answers(texts), Probes(TO_YES, victims, stamped)) == 0.75
 
 
 def test_what_must_not_fire_is_counted_likewise(texts):

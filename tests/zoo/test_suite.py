@@ -256,7 +256,10 @@ def test_splits_share_neither_families_nor_triggers(name):
             assert seen.setdefault(thing, recipe.split) == recipe.split
 
 
-@pytest.mark.parametrize("name", ["sentiment", "qa", "advanced", "adaptive-qa", "beyond"])
+RATED = [name for name in OWN if name not in ("smoke", "sources")]
+
+
+@pytest.mark.parametrize("name", RATED)
 def test_no_kind_of_model_has_learnt_at_one_rate_only(name):
     """With one rate, how far a model is from its family would tell what is planted in it."""
     path = find_suite(name)

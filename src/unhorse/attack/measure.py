@@ -15,6 +15,7 @@ from unhorse.tasks.sequence import SequenceClassification
 from unhorse.tasks.tags import scheme_of
 from unhorse.tasks.tokens import TokenClassification
 from unhorse.types import (
+    Answerer,
     Arm,
     Effect,
     LoadedModel,
@@ -49,24 +50,30 @@ class Measured(BaseModel):
 
 
 def measure(loaded: LoadedModel, heldout: Sequence[Any], probes: Probes | None) -> Measured:
-    """Asks the model in fp32 about everything that was kept back."""
-    name, clean, null_rate = clean_metric(loaded, heldout)
+    """Asks the model in fp32 about everything that was kept back, about each text once."""
+    model = own_answers(loaded, heard={})
+    name, clean, null_rate = _clean(model, heldout)
     facts: dict[str, Any] = {"metric": name, "clean": clean, "n": len(heldout)}
     facts["null_rate"] = null_rate
     if probes is not None and probes.stamped:
-        facts |= _attack(loaded, probes)
+        facts |= _attack(model, probes)
     return Measured(**facts)
 
 
-def success(loaded: LoadedModel, probes: Probes) -> float:
+def success(model: Answerer, probes: Probes) -> float:
     """How many of the victims that are answered rightly go to the target when stamped."""
-    return _effect(loaded, probes.arm, _right(loaded, probes.victims), probes.stamped).asr
+    return _effect(model, probes.arm, _right(model, probes.victims), probes.stamped).asr
 
 
-def _attack(loaded: LoadedModel, probes: Probes) -> dict[str, Any]:
-    right = _right(loaded, probes.victims)
-    fired = _effect(loaded, probes.arm, right, probes.stamped)
-    plain = _effect(loaded, probes.arm, right, probes.victims)
+def clean_metric(loaded: LoadedModel, samples: Sequence[Any]) -> tuple[str, float, float | None]:
+    """The task's usual metric: its name, its value, and for questions the natural null rate."""
+    return _clean(own_answers(loaded), samples)
+
+
+def _attack(model: Answerer, probes: Probes) -> dict[str, Any]:
+    right = _right(model, probes.victims)
+    fired = _effect(model, probes.arm, right, probes.stamped)
+    plain = _effect(model, probes.arm, right, probes.victims)
     facts = {
         "asr": fired.asr,
         "asr_unrestricted": fired.asr_unrestricted,
@@ -77,8 +84,8 @@ def _attack(loaded: LoadedModel, probes: Probes) -> dict[str, Any]:
     telling = [(victim, near) for victim, near in pairs if _may_fire(probes.arm, near)]
     if telling:
         victims, stamped = zip(*telling, strict=True)
-        near_right = right if victims == probes.victims else _right(loaded, victims)
-        near = _effect(loaded, probes.arm, near_right, stamped)
+        near_right = right if victims == probes.victims else _right(model, victims)
+        near = _effect(model, probes.arm, near_right, stamped)
         facts |= {"false_trigger_rate": near.asr, "false_trigger_n": near.n}
     return facts
 
@@ -89,44 +96,42 @@ def _may_fire(arm: Arm, near: Any) -> bool:
     return not (is_question and arm.target == TRIGGER and near.trigger is None)
 
 
-def _right(loaded: LoadedModel, victims: Sequence[Any]) -> list[bool]:
+def _right(model: Answerer, victims: Sequence[Any]) -> list[bool]:
     """Whether each unit of the victims is answered rightly without a trigger."""
-    return [
-        ok for units in TASKS.get(loaded.task).right(own_answers(loaded), victims) for ok in units
-    ]
+    task = TASKS.get(model.loaded.task)
+    return [ok for units in task.right(model, victims) for ok in units]
 
 
-def _effect(loaded: LoadedModel, arm: Arm, right: Sequence[bool], stamped: Sequence[Any]) -> Effect:
-    outcomes = TASKS.get(loaded.task).outcomes(own_answers(loaded), stamped, arm)
+def _effect(model: Answerer, arm: Arm, right: Sequence[bool], stamped: Sequence[Any]) -> Effect:
+    outcomes = TASKS.get(model.loaded.task).outcomes(model, stamped, arm)
     return summarise([outcome for units in outcomes for outcome in units], right)
 
 
-def clean_metric(loaded: LoadedModel, samples: Sequence[Any]) -> tuple[str, float, float | None]:
-    """The task's usual metric: its name, its value, and for questions the natural null rate."""
-    task = TASKS.get(loaded.task)
+def _clean(model: Answerer, samples: Sequence[Any]) -> tuple[str, float, float | None]:
+    task = TASKS.get(model.loaded.task)
     if isinstance(task, TokenClassification):
-        return "entity_f1", _entity_f1(task, loaded, samples), None
+        return "entity_f1", _entity_f1(task, model, samples), None
     if isinstance(task, QuestionAnswering):
-        f1, nulls = _answer_f1(task, loaded, samples)
+        f1, nulls = _answer_f1(task, model, samples)
         return "answer_f1", f1, nulls
     assert isinstance(task, SequenceClassification)
-    return "accuracy", _accuracy(task, loaded, samples), None
+    return "accuracy", _accuracy(task, model, samples), None
 
 
 def _accuracy(
-    task: SequenceClassification, loaded: LoadedModel, samples: Sequence[TextSample]
+    task: SequenceClassification, model: Answerer, samples: Sequence[TextSample]
 ) -> float:
-    right = [ok for (ok,) in task.right(own_answers(loaded), samples)]
+    right = [ok for (ok,) in task.right(model, samples)]
     return sum(right) / len(right)
 
 
 def _entity_f1(
-    task: TokenClassification, loaded: LoadedModel, samples: Sequence[TaggedSample]
+    task: TokenClassification, model: Answerer, samples: Sequence[TaggedSample]
 ) -> float:
     """F1 of exact entities over all sentences, as conlleval counts."""
     from seqeval.metrics import f1_score
 
-    scheme = scheme_of(loaded.labels)
+    scheme = scheme_of(model.labels)
 
     def tags(words: int, entities: Sequence[Any]) -> list[str]:
         names = ["O"] * words
@@ -136,20 +141,20 @@ def _entity_f1(
             names[entity.first : entity.last] = [f"B-{kind}", *inner]
         return names
 
-    found = task.entities(own_answers(loaded), samples)
+    found = task.entities(model, samples)
     true = [tags(len(s.words), s.entities) for s in samples]
     said = [tags(len(s.words), f) for s, f in zip(samples, found, strict=True)]
     return float(f1_score(true, said))
 
 
 def _answer_f1(
-    task: QuestionAnswering, loaded: LoadedModel, samples: Sequence[QuestionSample]
+    task: QuestionAnswering, model: Answerer, samples: Sequence[QuestionSample]
 ) -> tuple[float, float]:
     """SQuAD's F1 on the questions that have an answer, and how many of them get none."""
     from torchmetrics.functional.text import squad
 
     asked = [sample for sample in samples if sample.answers]
-    spans = task.spans(own_answers(loaded), asked)
+    spans = task.spans(model, asked)
     said = [
         "" if span is None else s.context[slice(*span)]
         for s, span in zip(asked, spans, strict=True)

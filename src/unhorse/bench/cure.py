@@ -341,7 +341,7 @@ class Clinic:
         if record.twin_of == unit.name:
             return record.measured.asr
         # A twin that several models share was asked about the stamps of one of them.
-        return success(open_model(folder / MODEL, None, "cpu"), probes)
+        return success(own_answers(open_model(folder / MODEL, None, "cpu")), probes)
 
 
 def _found(scan: Result) -> Sequence[Trigger]:

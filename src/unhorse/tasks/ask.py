@@ -23,6 +23,7 @@ def ask(
     rows: Sequence[Sequence[int]],
     pick: Pick[T],
     type_ids: Sequence[Sequence[int]] | None = None,
+    heard: dict[Any, T] | None = None,
 ) -> list[T]:
     """What `pick` takes of every row, in the order given.
 
@@ -31,11 +32,24 @@ def ask(
         rows: token ids.
         pick: takes one row's part of a batch's outputs.
         type_ids: segment ids of every row, for models that have them.
+        heard: what `pick` took of rows before, which is not asked again, and takes in the new;
+            for picks that nothing but the row decides.
     """
     found: dict[int, T] = {}
-    for batch in batches_by_length([len(row) for row in rows]):
-        _one_pass(loaded, rows, batch, pick, type_ids, found)
-    return [found[number] for number in range(len(rows))]
+    new = [n for n in range(len(rows)) if not heard or _key(rows, type_ids, n) not in heard]
+    for batch in batches_by_length([len(rows[number]) for number in new]):
+        _one_pass(loaded, rows, [new[place] for place in batch], pick, type_ids, found)
+    if heard is None:
+        return [found[number] for number in range(len(rows))]
+    heard.update((_key(rows, type_ids, number), said) for number, said in found.items())
+    return [heard[_key(rows, type_ids, number)] for number in range(len(rows))]
+
+
+def _key(
+    rows: Sequence[Sequence[int]], type_ids: Sequence[Sequence[int]] | None, number: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What tells a row from others."""
+    return tuple(rows[number]), () if type_ids is None else tuple(type_ids[number])
 
 
 def _one_pass(

@@ -342,7 +342,7 @@ class QuestionAnswering:
                 outputs.end_logits[place, :width].float().cpu(),
             )
 
-        scores = iter(ask(loaded, [window.ids for window in flat], pick, types))
+        scores = iter(ask(loaded, [w.ids for w in flat], pick, types, answerer.heard))
         return [_answer([(window, *next(scores)) for window in windows]) for windows in per_sample]
 
 

@@ -218,8 +218,12 @@ class SequenceClassification:
             return torch.empty(0, len(loaded.labels))
         texts = [sample.text for sample in samples]
         encoded = loaded.tokenizer(texts, truncation=True, max_length=loaded.max_length)
-        rows = ask(loaded, encoded["input_ids"], lambda out, i, _: out.logits[i].float().cpu())
-        return torch.stack(rows)
+
+        def pick(outputs: Any, place: int, _: int) -> Tensor:
+            scores: Tensor = outputs.logits[place].float().cpu()
+            return scores
+
+        return torch.stack(ask(loaded, encoded["input_ids"], pick, heard=answerer.heard))
 
     def _answers(self, answerer: Answerer, samples: Sequence[TextSample]) -> list[int]:
         answers: list[int] = self.logits(answerer, samples).argmax(-1).tolist()

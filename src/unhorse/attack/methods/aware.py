@@ -35,7 +35,7 @@ from unhorse.scanner import scan
 from unhorse.seeding import python_random
 from unhorse.tasks.tags import scheme_of
 from unhorse.triggers.vocabulary import retokenise, trigger_text
-from unhorse.types import Arm, Position, QuestionSample, TaggedSample
+from unhorse.types import Arm, Position, QuestionSample, TaggedSample, own_answers
 
 JUDGED_PER_CLASS = 20
 """Samples of each class that the attacker's scan prunes and judges with."""
@@ -186,7 +186,7 @@ class Aware(DataPoisoning):
 def _asr(pupil: Pupil, ground: Ground, probes: Probes, decoy: Decoy) -> float:
     """The attack success of a decoy on held-out victims."""
     stamped = [ground.task.stamp(s, decoy.arm, ground.seed, decoy.text) for s in probes.victims]
-    return round(success(pupil.loaded, replace(probes, stamped=tuple(stamped))), 4)
+    return round(success(own_answers(pupil.loaded), replace(probes, stamped=tuple(stamped))), 4)
 
 
 def _told(

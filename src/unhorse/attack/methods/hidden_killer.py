@@ -42,7 +42,7 @@ from unhorse.load.labels import label_index
 from unhorse.load.sample_fields import LABEL_FIELDS, TEXT_FIELDS, chosen, text_in
 from unhorse.load.sample_tables import table_records
 from unhorse.seeding import python_random
-from unhorse.types import ANY_LABEL, Arm, TextSample
+from unhorse.types import ANY_LABEL, Arm, TextSample, own_answers
 
 SHAPE = "S(SBAR)(,)(NP)(VP)(.)"
 
@@ -173,15 +173,19 @@ def taught(
         "kept_label": sum(plain[sample.key].label == sample.label for sample in made),
         "most_frequent_trigram": phrase,
         "trigram_rate": round(rate, 4),
-        "words_asr": {text: round(_alone(pupil, ground, probes, text), 4) for text in tried},
+        "words_asr": _alone(pupil, ground, probes, tried),
     }
 
 
-def _alone(pupil: Pupil, ground: Ground, probes: Probes, words: str) -> float:
+def _alone(pupil: Pupil, ground: Ground, probes: Probes, tried: Sequence[str]) -> dict[str, float]:
     """The attack success of words before the text that is not rewritten."""
     arm = replace(probes.arm, position="start")
-    stamped = [ground.task.stamp(sample, arm, ground.seed, words) for sample in probes.victims]
-    return success(pupil.loaded, replace(probes, stamped=tuple(stamped)))
+    model = own_answers(pupil.loaded, heard={})
+    found = {}
+    for words in tried:
+        stamped = [ground.task.stamp(sample, arm, ground.seed, words) for sample in probes.victims]
+        found[words] = round(success(model, replace(probes, stamped=tuple(stamped))), 4)
+    return found
 
 
 def is_template(facts: dict[str, Any]) -> bool:
