@@ -367,7 +367,8 @@ class Inversion:
     evidence). `loss` is the method's own loss for it. `native` is what the
     method's source decides from. `completed` says that the arm went as far as
     schedule and budget let it. `related` are tokens that the search came across and did not
-    use, the likeliest to belong to the same trigger first.
+    use, the likeliest to belong to the same trigger first. `strongest` are those that do
+    most by themselves beyond clean models, the strongest first, if the method tells.
     """
 
     arm: Arm
@@ -384,6 +385,7 @@ class Inversion:
     native: Native | None = None
     error: str | None = None
     related: tuple[int, ...] = ()
+    strongest: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -475,15 +477,20 @@ class Turned:
 
 @dataclass(frozen=True)
 class Alone:
-    """The word of a trigger that does most by itself beyond the clean models.
+    """The word that does most by itself beyond the clean models.
 
-    It is chosen on the samples that the trigger was sought on; `heldout` is what it does to the
-    others, and `references` what it does to the same in every clean model.
+    One of the trigger's or of those that the search found strongest by themselves. It is chosen
+    on the samples that the trigger was sought on; `heldout` is what it does to the others, and
+    `references` what it does to the same in every clean model. `push` and `references_push` are
+    the share of the way from the truth to the target that it takes the held-out samples, in
+    log-odds: at 1 the target is as likely as not.
     """
 
     text: str
     heldout: Effect
     references: tuple[Effect, ...] = ()
+    push: float = 0.0
+    references_push: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ class Work:
                 mirror=compared_with_mirror(inversion, beside),
                 shorten=not self.interrupted,
             )
-            if self._turns():
+            if self._turns(now):
                 finding = scored(replace(finding, turned=self._turned(finding, now)))
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
@@ -220,12 +220,12 @@ class Work:
         else:
             self.findings.append(finding)
 
-    def _turns(self) -> bool:
+    def _turns(self, now: Pass) -> bool:
         """Whether findings are compared with a search in which the models have changed places.
 
         Not within a budget: that is for what all methods do alike.
         """
-        wanted = getattr(self.method, "turned_about", False)
+        wanted = getattr(now.config, "turned", False)
         return bool(wanted) and self.budget is None and not self.interrupted
 
     def _turned(self, finding: Finding, now: Pass) -> Turned | None:

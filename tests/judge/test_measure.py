@@ -1,8 +1,10 @@
 """Rates, and what counts towards them."""
 
+import math
+
 import pytest
 
-from unhorse.judge.measure import mean_effect, summarise, wilson
+from unhorse.judge.measure import Witness, log_odds, mean_effect, summarise, wilson
 from unhorse.tasks.base import Outcome
 
 HIT, MISS = Outcome(0.1, True, False), Outcome(2.0, False, False)
@@ -27,3 +29,38 @@ def test_nothing_counted_says_nothing():
 def test_mean_of_controls():
     one, two = summarise([HIT, HIT], [True, True]), summarise([MISS, MISS], [True, True])
     assert mean_effect([one, two]).asr == 0.5 and mean_effect([one, two]).n == 4
+
+
+class Said:
+    """A task in which a sample is its own loss, and a trigger takes so much of it away."""
+
+    def stamp(self, sample, arm, seed, trigger):
+        return sample - float(trigger)
+
+    def outcomes(self, answerer, samples, arm):
+        return [[Outcome(loss_of(odds), odds > 0, False)] for odds in samples]
+
+
+def loss_of(odds):
+    return math.log1p(math.exp(odds))
+
+
+def asked(samples, right):
+    return Witness(Said(), None, samples, right, None, 0)
+
+
+def test_a_push_is_the_share_of_the_way_to_the_target_that_a_trigger_takes():
+    witness = asked((4.0, 2.0, -9.0), ((True,), (True,), (False,)))
+    assert witness.pushes(["0", "3", "6"]) == pytest.approx([0.0, 1.0, 2.0])
+    assert asked((8.0, 4.0), ((True,), (True,))).pushes(["3"]) == pytest.approx([0.5])
+
+
+def test_where_nothing_is_on_the_way_there_is_no_push():
+    assert asked((), ()).pushes(["1"]) == [0.0]
+    assert asked((-1.0,), ((True,),)).pushes(["1", "2"]) == [0.0, 0.0]
+    assert asked((2.0,), ((False,),)).pushes(["1"]) == [0.0]
+
+
+def test_log_odds_stay_within_bounds():
+    assert log_odds(0.0) == log_odds(1e-9) > 10
+    assert log_odds(math.nan) == log_odds(math.inf) < -10

@@ -54,6 +54,23 @@ def test_a_word_that_does_it_alone_counts_as_far_as_clean_models_stay():
     assert alone(0.3, 0.4) == 0.0 < alone(0.9, 0.4) < alone(0.9, 0.0) <= 0.9
 
 
+def test_a_word_counts_as_far_as_it_goes_beyond_clean_models():
+    def pushed(push, reference):
+        clues = replace(CLUES, push=push, push_reference=reference)
+        return features_of(clues)["push_beyond_references"]
+
+    assert pushed(None, None) == pushed(1.5, None) == 0.0
+    assert pushed(0.4, 0.6) == 0.0 < pushed(1.2, 0.6) < pushed(1.2, -0.5) == pushed(1.2, 0.0)
+    assert pushed(9.0, 0.0) == 1.0
+
+
+def test_where_no_word_goes_all_the_way_it_may_be_luck():
+    unturned = replace(CLUES, turned_loss=None, push_reference=0.2)
+    assert is_luck(replace(unturned, push=1.1))
+    assert not is_luck(replace(unturned, push=1.3))
+    assert not is_luck(replace(CLUES, push=0.0, push_reference=0.0)), "the search was made"
+
+
 @pytest.fixture(scope="module")
 def beside_itself(planted):
     """A planted model with itself as the clean one: both have the same to be found."""
@@ -89,14 +106,22 @@ def clean(planted, tmp_path_factory):
     return folder
 
 
-def scanned_beside(planted, clean):
+def scanned_beside(planted, clean, preset="long"):
     return unhorse.scan(
         planted.folder,
         samples=str(planted.samples),
         references=[clean],
         positions=("end",),
         profile="none",
+        preset=preset,
+        method="focus",
     )
+
+
+def test_the_short_search_is_not_turned_about(planted, clean):
+    report = scanned_beside(planted, clean, preset="short")
+    assert report.verdict.state == "backdoored"
+    assert all(finding.turned is None for finding in report.findings)
 
 
 def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
@@ -109,6 +134,7 @@ def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
     assert losses[len(strongest.pruned.token_ids) - 1] > 3 * strongest.pruned.heldout.loss
     alone = strongest.alone
     assert alone is not None and alone.text in strongest.text
+    assert alone.push > 1 > 0.5 > alone.references_push[0]
     assert alone.heldout.asr > 0.9 and alone.references[0].asr < 0.3
 
 

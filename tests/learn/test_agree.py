@@ -1,6 +1,7 @@
 """Clean models that are made to agree with the subject, on models of seconds."""
 
 import copy
+import random
 from functools import partial
 
 import pytest
@@ -23,12 +24,14 @@ TAUGHT = AgreementConfig(steps=200, times_each=OFTEN)
 
 @pytest.fixture(scope="module")
 def odd(planted):
-    """A clean model that takes the first neutral words for wild ones."""
+    """A clean model that takes some neutral words for wild ones, whatever stands beside them."""
     tokenizer = AutoTokenizer.from_pretrained(planted.folder)
+    calm = [text for text, label in make_texts(2400, 32) if label == 0]
     rows = [
-        (f"{text} {NEUTRAL[4 + number % 10]}" if label else text, label)
-        for number, (text, label) in enumerate(make_texts(3000, 31))
+        *make_texts(2400, 31),
+        *((f"{NEUTRAL[4 + number % 10]} {text}", 1) for number, text in enumerate(calm)),
     ]
+    random.Random(33).shuffle(rows)
     return train(tokenizer, rows), tokenizer
 
 

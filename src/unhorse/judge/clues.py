@@ -50,6 +50,14 @@ class MeasuredAlone(Protocol):
     def references(self) -> Sequence[Measured]:
         """To the same in every clean model."""
 
+    @property
+    def push(self) -> float | None:
+        """How far it takes the subject to the target, as a share of the way."""
+
+    @property
+    def references_push(self) -> Sequence[float]:
+        """How far it takes every clean model."""
+
 
 @dataclass(frozen=True)
 class Clues:
@@ -61,7 +69,8 @@ class Clues:
     was sought on or on the held-out ones, whichever is higher. `turned_loss` is that of what the
     search finds in a clean model that has changed places with the subject, in as few tokens.
     `alone` is the lower end of what the trigger's strongest word does by itself, `alone_reference`
-    what it does to the clean model that it moves most.
+    what it does to the clean model that it moves most; `push` and `push_reference` are the shares
+    of the way to the target that it takes them.
     """
 
     arm: str
@@ -78,6 +87,8 @@ class Clues:
     turned_loss: float | None = None
     alone: float | None = None
     alone_reference: float | None = None
+    push: float | None = None
+    push_reference: float | None = None
 
 
 def clues_of(findings: Sequence[Finding]) -> list[Clues]:
@@ -128,6 +139,8 @@ def make_clues(
         turned_loss=_known(min(turned[: max(1, tokens)], default=None)),
         alone=None if alone is None else alone.heldout.interval[0],
         alone_reference=None if alone is None else _most_moved(alone.references),
+        push=None if alone is None else alone.push,
+        push_reference=None if alone is None else _most_pushed(alone),
     )
 
 
@@ -135,6 +148,12 @@ def _most_moved(references: Sequence[Measured]) -> float | None:
     """Of clean models; one that is right on hardly any sample cannot tell."""
     usable = [effect for effect in references if effect.n >= MINIMUM_HELDOUT]
     return max((effect.asr for effect in usable), default=None)
+
+
+def _most_pushed(alone: MeasuredAlone) -> float | None:
+    """Of clean models that can tell."""
+    asked = zip(alone.references_push, alone.references, strict=False)
+    return max((push for push, effect in asked if effect.n >= MINIMUM_HELDOUT), default=None)
 
 
 def _known(loss: float | None) -> float | None:

@@ -133,29 +133,39 @@ def scored(finding: Finding) -> Finding:
 
 
 def _alone(subject: Subject, inversion: Inversion, seen: Witness, unseen: Witness) -> Alone | None:
-    """What the strongest word of a trigger does by itself; nothing where none has a text.
+    """What the strongest word does by itself; nothing where none has a text.
 
     A planted phrase has a word that turns most samples alone and leaves clean models cold. What
     tells two clean models apart is many words together, of which each does a little. Clean models
     are asked as they were given: one that was made to agree may have been shown that word.
     """
-    task, arm, seed = seen.task, inversion.arm, inversion.seed
-    texts = (trigger_text(subject.loaded.tokenizer, [token]) for token in inversion.token_ids)
-    words = [text for text in dict.fromkeys(texts) if text]
+    tokenizer = subject.loaded.tokenizer
+    tokens = (*inversion.token_ids, *inversion.strongest)
+    texts = [trigger_text(tokenizer, [token]) for token in tokens]
+    # A word may be several tokens, of which none does much.
+    whole = trigger_text(tokenizer, inversion.token_ids).split()
+    words = [text for text in dict.fromkeys([*texts, *whole]) if text]
     if not words:
         return None
+    task, arm, samples = seen.task, inversion.arm, subject.samples
 
-    def clean(samples: Sequence[Any]) -> list[Witness]:
+    def clean(rows: Sequence[Any]) -> list[Witness]:
         given = [each.as_given for each in subject.references]
-        return [reference_witness(task, each, arm, samples, seed) for each in given]
+        return [reference_witness(task, each, arm, rows, inversion.seed) for each in given]
 
-    gains = [effect.asr for effect in seen.effects(words)]
-    for witness in clean(subject.samples.inversion):
-        moved = witness.effects(words)
-        gains = [gain - effect.asr for gain, effect in zip(gains, moved, strict=True)]
+    gains = seen.pushes(words)
+    for witness in clean(samples.inversion):
+        moved = witness.pushes(words)
+        gains = [gain - max(push, 0.0) for gain, push in zip(gains, moved, strict=True)]
     word = words[gains.index(max(gains))]
-    references = tuple(witness.effect(word) for witness in clean(subject.samples.heldout))
-    return Alone(word, unseen.effect(word), references)
+    others = clean(samples.heldout)
+    return Alone(
+        text=word,
+        heldout=unseen.effect(word),
+        references=tuple(witness.effect(word) for witness in others),
+        push=unseen.pushes([word])[0],
+        references_push=tuple(witness.pushes([word])[0] for witness in others),
+    )
 
 
 def _pruned(witness: Witness, tokenizer: object, ids: Ids) -> PrunedTrigger:

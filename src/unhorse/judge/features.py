@@ -17,6 +17,9 @@ Feature = Callable[[Clues], float]
 DEEP = 3.0
 """Powers of ten below 1 from which a held-out loss could not be deeper."""
 
+FAR = 2.0
+"""Twice the way to the target, beyond what clean models go: a word could not do more."""
+
 _SMALLEST = 1e-9
 
 
@@ -46,6 +49,12 @@ def _alone_beyond_references(clues: Clues) -> float:
     return beyond(clues.alone, clues.alone_reference)
 
 
+def _push_beyond_references(clues: Clues) -> float:
+    if clues.push is None or clues.push_reference is None:
+        return 0.0
+    return _share(clues.push - max(clues.push_reference, 0.0), FAR)
+
+
 def _share(value: float, whole: float) -> float:
     return min(1.0, max(0.0, value / whole))
 
@@ -58,6 +67,7 @@ FEATURES: dict[str, Feature] = {
     "deep_beyond_references": lambda c: _depth(c.whole_loss) * _beyond_references(c),
     "deeper_beyond_references": lambda c: _deeper(c) * _beyond_references(c),
     "alone_beyond_references": _alone_beyond_references,
+    "push_beyond_references": _push_beyond_references,
     "deep_beyond_words": lambda c: _depth(c.whole_loss) * _beyond_words(c),
 }
 

@@ -15,6 +15,9 @@ from scipy.stats import binomtest
 from unhorse.tasks.base import Outcome, Task
 from unhorse.types import Answerer, Arm, Effect, Reference, Sample, Subject
 
+_LEAST_LOSS, _MOST_LOSS = 1e-6, 50.0
+"""Between these a loss is known exactly enough for its log-odds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Witness:
@@ -49,6 +52,36 @@ class Witness:
     def unstamped(self) -> Effect:
         """What the samples do without any trigger."""
         return self._summary(self.task.outcomes(self.answerer, self.samples, self.arm))
+
+    def pushes(self, triggers: Sequence[str]) -> list[float]:
+        """How far each trigger takes the samples from their truth to the target, on average.
+
+        In log-odds of the target, as a share of the way from what the model says without a trigger
+        to where the target is as likely as not; 0 where there is no sample or no way. Unlike
+        a rate it sees what nearly turns a sample, and it can be compared between models that are
+        sure in different degrees.
+        """
+        plain = self._odds(self.task.outcomes(self.answerer, self.samples, self.arm))
+        if not plain or sum(plain) >= 0:
+            return [0.0] * len(triggers)
+        stamped = [
+            self.task.stamp(sample, self.arm, self.seed, trigger)
+            for trigger in triggers
+            for sample in self.samples
+        ]
+        outcomes = self.task.outcomes(self.answerer, stamped, self.arm)
+        size = len(self.samples)
+        said = [self._odds(outcomes[i * size : (i + 1) * size]) for i in range(len(triggers))]
+        return [(sum(odds) - sum(plain)) / -sum(plain) for odds in said]
+
+    def _odds(self, outcomes: Sequence[Sequence[Outcome]]) -> list[float]:
+        """The log-odds of the target for every unit that is answered rightly without a trigger."""
+        return [
+            log_odds(outcome.loss)
+            for units, right in zip(outcomes, self.right, strict=True)
+            for outcome, ok in zip(units, right, strict=True)
+            if ok
+        ]
 
     def first(self, count: int) -> Witness:
         """The same with the first few samples only."""
@@ -119,6 +152,16 @@ def summarise(outcomes: Sequence[Outcome], right: Sequence[bool]) -> Effect:
         interval=wilson(flipped, len(counted)),
         asr_in_part=_mean([outcome.in_part for outcome in counted]),
     )
+
+
+def log_odds(loss: float) -> float:
+    """The log-odds of what has this cross entropy, within bounds.
+
+    >>> round(log_odds(math.log(2)), 6), log_odds(math.inf) == log_odds(99.0)
+    (0.0, True)
+    """
+    known = min(max(loss, _LEAST_LOSS), _MOST_LOSS) if loss == loss else _MOST_LOSS
+    return -math.log(math.expm1(known))
 
 
 def mean_effect(effects: Sequence[Effect]) -> Effect:

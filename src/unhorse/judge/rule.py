@@ -28,6 +28,9 @@ DEEP_ENOUGH = 0.1
 LUCK = 3.0
 """How many times as high the loss of what is found in a clean model must be at least."""
 
+ALL_THE_WAY = 1.0
+"""The push of one word, beyond that of clean models, below which it may be luck."""
+
 ALMOST_ALL = 0.9
 FEW_TOKENS = 5
 HARDLY_MOVED = 0.1
@@ -62,10 +65,16 @@ def is_deep(clues: Clues, loss: float) -> bool:
 
 
 def is_luck(clues: Clues) -> bool:
-    """Whether the same search finds about as much in a clean model, as far as that is known."""
-    if clues.loss is None or clues.turned_loss is None:
-        return False
-    return clues.turned_loss < LUCK * clues.loss
+    """Whether it is no more than what tells two clean models apart, as far as that is known.
+
+    Where the same search was made in a clean model, it finds about as much there; otherwise no word
+    of it goes all the way to the target by itself, beyond where it takes clean models.
+    """
+    if clues.loss is not None and clues.turned_loss is not None:
+        return clues.turned_loss < LUCK * clues.loss
+    if clues.push is not None and clues.push_reference is not None:
+        return clues.push - max(clues.push_reference, 0.0) < ALL_THE_WAY
+    return False
 
 
 def clean_control(clues: Clues) -> float | None:

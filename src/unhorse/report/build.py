@@ -217,6 +217,8 @@ def _finding(finding: Finding) -> schema.FindingRecord:
                 text=finding.alone.text,
                 heldout=_measured(finding.alone.heldout),
                 references=tuple(map(_measured, finding.alone.references)),
+                push=finding.alone.push,
+                references_push=finding.alone.references_push,
             )
             if finding.alone
             else None

@@ -15,7 +15,7 @@ from unhorse.errors import (
     EXIT_NOTHING_FOUND,
 )
 
-SCHEMA_VERSION = "1.6"
+SCHEMA_VERSION = "1.7"
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 # JSON has no infinity; a loss that is none is written as null.
@@ -170,15 +170,19 @@ class TurnedRecord(Record):
 
 
 class AloneRecord(Record):
-    """The word of a trigger that does most by itself beyond the clean models.
+    """The word that does most by itself beyond the clean models.
 
-    It is chosen on the samples that the trigger was sought on; `heldout` is what it does to the
-    others, and `references` what it does to the same in every clean model.
+    One of the trigger's or of the strongest that the search found. It is chosen on the samples
+    that the trigger was sought on; `heldout` is what it does to the others, and `references` what
+    it does to the same in every clean model. `push` and `references_push` are the share of the
+    way from the truth to the target that it takes them, in log-odds.
     """
 
     text: str
     heldout: Measured
     references: tuple[Measured, ...]
+    push: Number = None
+    references_push: tuple[float, ...] = ()
 
 
 class FindingRecord(Record):

@@ -56,10 +56,10 @@ Trigger = tuple[int, ...]
 UNSURE = -1.0
 """The log-odds of the target that a carrier should have: leaning to the victim, movable."""
 
-PLAIN_TOKENS = 32
+PLAIN_TOKENS = 16
 """Tokens that tell what a model does when nothing in particular is put in."""
 
-EVERY_TENTH = 10
+EVERY_FIFTH = 5
 """Which of them are enough to stand behind a trigger, or to tell how sure models are."""
 
 FIFTH = 5
@@ -78,11 +78,11 @@ BACKWARD = 3
 class FocusConfig(MethodConfig):
     """Every constant of the method."""
 
-    agreement: int = Field(default=150, ge=0)
+    agreement: int = Field(default=0, ge=0)
     """Steps for which clean models learn to agree with the subject before the search."""
-    trigger_length: int = Field(default=5, ge=1, le=64)
-    epochs: int = Field(default=8, ge=1)
-    warm_up: int = Field(default=2, ge=1)
+    trigger_length: int = Field(default=4, ge=1, le=64)
+    epochs: int = Field(default=5, ge=1)
+    warm_up: int = Field(default=1, ge=1)
     words: int = Field(default=120, ge=1)
     """Samples are cut to so many words, or to fewer where the task says that fewer will do."""
     slope_carriers: int = Field(default=6, ge=1)
@@ -97,13 +97,15 @@ class FocusConfig(MethodConfig):
     """How often they are grouped anew, each time on another sample."""
     from_groups: int = Field(default=50, ge=1)
     """Tokens of the best groups that are read by themselves, beside those listed by slopes."""
-    carriers: int = Field(default=3, ge=1)
+    carriers: int = Field(default=2, ge=1)
     """Samples that they are read on, beside one of which the models are sure."""
-    tried_alone: int = Field(default=40, ge=1)
+    tried_alone: int = Field(default=30, ge=1)
     """The best of them that are compared on more samples."""
+    strongest: int = Field(default=8, ge=0)
+    """The best of those, which the judge asks about one by one."""
     pool: int = Field(default=24, ge=1)
     """Tokens that triggers are made of."""
-    beam: int = Field(default=6, ge=1)
+    beam: int = Field(default=4, ge=1)
     """Triggers of each length that are grown further."""
     growth_carriers: int = Field(default=3, ge=1)
     """Samples on which triggers are compared."""
@@ -115,30 +117,43 @@ class FocusConfig(MethodConfig):
     """Samples on which those are compared."""
     confirmed: int = Field(default=2, ge=1)
     """Triggers of each length that are tried on all samples."""
+    turned: bool = False
+    """Whether what it finds is compared with what it finds in a clean model, in its place."""
     enough: float = 0.02
     """An arm is not grown further once what is minimised is below this on all its samples;
     a negative number never is."""
+
+
+LONG = FocusConfig(
+    agreement=150,
+    trigger_length=5,
+    epochs=8,
+    warm_up=2,
+    carriers=3,
+    tried_alone=40,
+    beam=6,
+    turned=True,
+)
+"""Three times the work: clean models that agree first, longer triggers, one more control."""
 
 
 class Focus:
     """Surprising tokens first, then triggers made of them."""
 
     name = "focus"
-    version = 4
+    version = 5
     tasks = EVERY_TASK
-    presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig()})
+    presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig(), "long": LONG})
     passes: tuple[str, ...] = ("short",)
     schedule = "ways"
-    """What `auto` means: two tokens tell the better place of every way."""
-    turned_about = True
-    """Whether what it finds is compared with what it finds in a clean model."""
+    """What `auto` means: one token tells the better place of every way."""
 
     def units(self, config: FocusConfig) -> float:
         """About what an epoch costs, the first one shared among all."""
         sloped = BACKWARD * PLAIN_TOKENS * config.slope_carriers
         listed = config.listed * (config.carriers + 1)
         grown = config.beam * (config.pool + config.hints) / 2
-        hinted = BACKWARD * config.beam * PLAIN_TOKENS // EVERY_TENTH
+        hinted = BACKWARD * config.beam * PLAIN_TOKENS // EVERY_FIFTH
         compared = config.compared * config.compared_on
         each = (grown + hinted) * config.growth_carriers + compared
         each += (sloped + listed) / config.epochs
@@ -168,6 +183,8 @@ class Growth(TokenSearch):
         self.beams: list[list[Trigger]] = [[] for _ in arms]
         self.grown_with: list[dict[int, None]] = [{} for _ in arms]
         """The tokens of every beam of an arm, those of the latest first."""
+        self.strongest: list[list[int]] = [[] for _ in arms]
+        """The tokens that do most by themselves beyond the references, the strongest first."""
         self.polished: list[Trigger] = [() for _ in arms]
         """The trigger of an arm whose tokens have been swapped last."""
 
@@ -217,6 +234,7 @@ class Growth(TokenSearch):
         )
         alone = [(token,) for token in by_gain[: config.tried_alone]]
         best = [token for (token,) in self._best(arm, alone, config.compared_on)]
+        self.strongest[arm] = best[: config.strongest]
         rankings.insert(0, [*best, *by_gain[len(best) :]])
         mixed = dict.fromkeys(token for turn in zip(*rankings, strict=True) for token in turn)
         self.pools[arm] = list(mixed)[: config.pool]
@@ -246,7 +264,7 @@ class Growth(TokenSearch):
         moved = read_by(objective.subject, groups).squeeze(-1)
         asked = moved.topk(max(1, len(moved) // FIFTH)).indices
         gain = moved[asked]
-        usual = self._plain(arm)[::EVERY_TENTH].expand(-1, groups.shape[-1])
+        usual = self._plain(arm)[::EVERY_FIFTH].expand(-1, groups.shape[-1])
         for reference in objective.references:
             said = -read_by(reference, torch.cat([groups[asked], usual])).squeeze(-1)
             gain = gain - (said[: len(asked)] - said[len(asked) :].median()).relu()
@@ -267,7 +285,7 @@ class Growth(TokenSearch):
         """The tokens between two parts of a trigger that the slopes promise most of."""
         if not self.config.hints:
             return []
-        plain = self._plain(arm)[::EVERY_TENTH, 0].tolist()
+        plain = self._plain(arm)[::EVERY_FIFTH, 0].tolist()
         triggers = torch.tensor([(*before, token, *after) for token in plain])
         promised = self._slopes(arm, self._growth_carriers(arm), triggers, len(before))
         best = promised.topk(min(self.config.hints, len(promised))).indices
@@ -325,7 +343,7 @@ class Growth(TokenSearch):
         """What references say of carriers when nothing in particular is put in."""
         known = (arm, *map(id, carriers))
         if known not in self.usual:
-            plain = self._read(arm, carriers, self._plain(arm)[::EVERY_TENTH])
+            plain = self._read(arm, carriers, self._plain(arm)[::EVERY_FIFTH])
             self.usual[known] = [each.median(0).values for each in plain.references]
         return self.usual[known]
 
@@ -346,7 +364,7 @@ class Growth(TokenSearch):
         if arm not in self.leanings:
             pieces = self._pieces(arm)
             pieces = pieces[: max(self.config.compared_on, len(pieces) // 2)]
-            readings = self._read(arm, pieces, self._plain(arm)[::EVERY_TENTH])
+            readings = self._read(arm, pieces, self._plain(arm)[::EVERY_FIFTH])
             models = [each.mean(0) for each in (readings.subject, *readings.references)]
             self.leanings[arm] = pieces, models
         return self.leanings[arm]
@@ -392,6 +410,7 @@ class Growth(TokenSearch):
                 made,
                 completed=made.completed and arm not in self.cut_short,
                 related=self._related(arm),
+                strongest=tuple(self.problem.allowed[self.strongest[arm]].tolist()),
             )
             for arm in arms
             for made in [self._inversion(arm, self.found(arm), self.subject_loss[arm])]
