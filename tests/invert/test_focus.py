@@ -90,6 +90,17 @@ def test_what_was_tried_beside_the_trigger_is_told_once():
     assert set(found.related) <= set(search.problem.allowed.tolist())
 
 
+def test_the_strongest_single_tokens_are_told_the_strongest_first():
+    search = search_on()
+    search.advance([0])
+    (found,) = search.finish([0])
+    assert found.strongest[0] == 17 and len(found.strongest) == SMALL.strongest
+    assert len(set(found.strongest)) == len(found.strongest)
+    none = Focus().begin(planted_problem(arms=1), SMALL.model_copy(update={"strongest": 0}))
+    none.advance([0])
+    assert none.finish([0])[0].strongest == ()
+
+
 def test_a_swap_changes_one_token_of_the_best_trigger():
     search = search_on()
     for _ in range(3):
