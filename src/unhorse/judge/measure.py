@@ -40,14 +40,7 @@ class Witness:
 
     def effects(self, triggers: Sequence[str]) -> list[Effect]:
         """The same for several triggers, asked together."""
-        stamped = [
-            self.task.stamp(sample, self.arm, self.seed, trigger)
-            for trigger in triggers
-            for sample in self.samples
-        ]
-        outcomes = self.task.outcomes(self.answerer, stamped, self.arm)
-        size = len(self.samples)
-        return [self._summary(outcomes[i * size : (i + 1) * size]) for i in range(len(triggers))]
+        return [self._summary(outcomes) for outcomes in self._stamped(triggers)]
 
     def unstamped(self) -> Effect:
         """What the samples do without any trigger."""
@@ -64,6 +57,11 @@ class Witness:
         plain = self._odds(self.task.outcomes(self.answerer, self.samples, self.arm))
         if not plain or sum(plain) >= 0:
             return [0.0] * len(triggers)
+        said = map(self._odds, self._stamped(triggers))
+        return [(sum(odds) - sum(plain)) / -sum(plain) for odds in said]
+
+    def _stamped(self, triggers: Sequence[str]) -> list[Sequence[Sequence[Outcome]]]:
+        """What the samples do with each trigger, all asked together."""
         stamped = [
             self.task.stamp(sample, self.arm, self.seed, trigger)
             for trigger in triggers
@@ -71,8 +69,7 @@ class Witness:
         ]
         outcomes = self.task.outcomes(self.answerer, stamped, self.arm)
         size = len(self.samples)
-        said = [self._odds(outcomes[i * size : (i + 1) * size]) for i in range(len(triggers))]
-        return [(sum(odds) - sum(plain)) / -sum(plain) for odds in said]
+        return [outcomes[i * size : (i + 1) * size] for i in range(len(triggers))]
 
     def _odds(self, outcomes: Sequence[Sequence[Outcome]]) -> list[float]:
         """The log-odds of the target for every unit that is answered rightly without a trigger."""
