@@ -122,7 +122,7 @@ def examine(
         example=_example(unseen, pruned.text),
         mirror=mirror,
         related=tuple(trigger_text(tokenizer, [token]) for token in inversion.related),
-        alone=_alone(subject, inversion, seen, unseen) if shorten else None,
+        alone=_alone(subject, inversion, pruned.text, seen, unseen) if shorten else None,
     )
     return scored(finding)
 
@@ -132,7 +132,9 @@ def scored(finding: Finding) -> Finding:
     return replace(finding, score=rule_score(clues_of([finding])[0]))
 
 
-def _alone(subject: Subject, inversion: Inversion, seen: Witness, unseen: Witness) -> Alone | None:
+def _alone(
+    subject: Subject, inversion: Inversion, short: str, seen: Witness, unseen: Witness
+) -> Alone | None:
     """What the strongest word does by itself; nothing where none has a text.
 
     A planted phrase has a word that turns most samples alone and leaves clean models cold. What
@@ -142,9 +144,10 @@ def _alone(subject: Subject, inversion: Inversion, seen: Witness, unseen: Witnes
     tokenizer = subject.loaded.tokenizer
     tokens = (*inversion.token_ids, *inversion.strongest)
     texts = [trigger_text(tokenizer, [token]) for token in tokens]
-    # A word may be several tokens, of which none does much.
-    whole = trigger_text(tokenizer, inversion.token_ids).split()
-    words = [text for text in dict.fromkeys([*texts, *whole]) if text]
+    if " " not in short:
+        # A planted word may be several tokens, of which none does much.
+        texts.append(short)
+    words = [text for text in dict.fromkeys(texts) if text]
     if not words:
         return None
     task, arm, samples = seen.task, inversion.arm, subject.samples
