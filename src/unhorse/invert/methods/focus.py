@@ -134,7 +134,7 @@ LONG = FocusConfig(
     beam=6,
     turned=True,
 )
-"""Three times the work: clean models that agree first, longer triggers, one more control."""
+"""Two to three times the work: clean models that agree first, longer triggers, one more control."""
 
 
 class Focus:
