@@ -483,7 +483,8 @@ class Alone:
     on the samples that the trigger was sought on; `heldout` is what it does to the others, and
     `references` what it does to the same in every clean model. `push` and `references_push` are
     the share of the way from the truth to the target that it takes the held-out samples, in
-    log-odds: at 1 the target is as likely as not.
+    log-odds: at 1 the target is as likely as not. `kin` has, of the words nearest to it, the one
+    that does most to each clean model, and `references_kin_push` how far it takes that one.
     """
 
     text: str
@@ -491,6 +492,8 @@ class Alone:
     references: tuple[Effect, ...] = ()
     push: float = 0.0
     references_push: tuple[float, ...] = ()
+    kin: tuple[str, ...] = ()
+    references_kin_push: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

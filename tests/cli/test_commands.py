@@ -20,7 +20,7 @@ def test_json_goes_to_stdout_only_when_asked(cli, planted):
     _, out, err = cli("scan", planted.folder, *quick)
     assert out == "" and "unhorse" in err
     _, out, err = cli("scan", planted.folder, *quick, "--json", "-", "--quiet")
-    assert json.loads(out)["schema_version"] == "1.7" and err == ""
+    assert json.loads(out)["schema_version"] == "1.8" and err == ""
 
 
 def test_toml_and_flags_fill_the_same_fields(cli, planted, tmp_path):

@@ -136,6 +136,8 @@ def test_a_scan_tells_what_the_search_finds_in_the_clean_model(planted, clean):
     assert alone is not None and alone.text in strongest.text
     assert alone.push > 1 > 0.5 > alone.references_push[0]
     assert alone.heldout.asr > 0.9 and alone.references[0].asr < 0.3
+    assert len(alone.kin) == 1 and alone.kin[0] != alone.text
+    assert alone.references_kin_push[0] < 0.5
 
 
 def test_an_interruption_of_this_search_interrupts_the_scan(planted, clean, monkeypatch):

@@ -58,6 +58,10 @@ class MeasuredAlone(Protocol):
     def references_push(self) -> Sequence[float]:
         """How far it takes every clean model."""
 
+    @property
+    def references_kin_push(self) -> Sequence[float]:
+        """How far the strongest of its nearest words takes every clean model."""
+
 
 @dataclass(frozen=True)
 class Clues:
@@ -70,7 +74,8 @@ class Clues:
     search finds in a clean model that has changed places with the subject, in as few tokens.
     `alone` is the lower end of what the trigger's strongest word does by itself, `alone_reference`
     what it does to the clean model that it moves most; `push` and `push_reference` are the shares
-    of the way to the target that it takes them.
+    of the way to the target that it takes them, and `push_kin` that which the strongest of the
+    words nearest to it takes a clean model.
     """
 
     arm: str
@@ -89,6 +94,7 @@ class Clues:
     alone_reference: float | None = None
     push: float | None = None
     push_reference: float | None = None
+    push_kin: float | None = None
 
 
 def clues_of(findings: Sequence[Finding]) -> list[Clues]:
@@ -140,7 +146,8 @@ def make_clues(
         alone=None if alone is None else alone.heldout.interval[0],
         alone_reference=None if alone is None else _most_moved(alone.references),
         push=None if alone is None else alone.push,
-        push_reference=None if alone is None else _most_pushed(alone),
+        push_reference=None if alone is None else _most_pushed(alone, alone.references_push),
+        push_kin=None if alone is None else _most_pushed(alone, alone.references_kin_push),
     )
 
 
@@ -150,9 +157,9 @@ def _most_moved(references: Sequence[Measured]) -> float | None:
     return max((effect.asr for effect in usable), default=None)
 
 
-def _most_pushed(alone: MeasuredAlone) -> float | None:
+def _most_pushed(alone: MeasuredAlone, pushes: Sequence[float]) -> float | None:
     """Of clean models that can tell."""
-    asked = zip(alone.references_push, alone.references, strict=False)
+    asked = zip(pushes, alone.references, strict=False)
     return max((push for push, effect in asked if effect.n >= MINIMUM_HELDOUT), default=None)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from unhorse.judge.alone import CHOSEN_AMONG, KIN, KIN_ON, alone
 from unhorse.judge.clues import clues_of
 from unhorse.judge.measure import Witness, mean_effect, reference_witness, subject_witness
 from unhorse.judge.natural import FIRST_LOOK, WORDS_TRIED, natural_control
@@ -17,7 +17,6 @@ from unhorse.seeding import python_random
 from unhorse.tasks.base import TASKS
 from unhorse.triggers.vocabulary import retokenise, trigger_text
 from unhorse.types import (
-    Alone,
     Arm,
     Effect,
     Example,
@@ -44,7 +43,8 @@ def judging_tokens(subject: Subject, arms: Sequence[Arm], trigger_length: int) -
 
     Held-out samples are asked about the trigger, the pruned one and the random
     ones; inversion samples about every single token and then, in the usual
-    case, about half of the ways to drop one token after another.
+    case, about half of the ways to drop one token after another. Clean models are asked about the
+    words nearest to the strongest ones.
     """
     task, samples = TASKS.get(subject.loaded.task), subject.samples
     # Every single token is looked at twice: by the subject and by a clean model.
@@ -56,7 +56,8 @@ def judging_tokens(subject: Subject, arms: Sequence[Arm], trigger_length: int) -
         words = sum(s.size + trigger_length for s in (*seen, *unseen))
         mean = words / max(1, len(seen) + len(unseen))
         tried = looks * len(seen) + (RANDOM_DRAWS + 3) * len(unseen) + WORDS_TRIED * FIRST_LOOK
-        total += int(mean * tried)
+        kin = KIN * CHOSEN_AMONG * KIN_ON + len(unseen)
+        total += int(mean * (tried + kin * len(subject.references)))
     return total
 
 
@@ -122,7 +123,7 @@ def examine(
         example=_example(unseen, pruned.text),
         mirror=mirror,
         related=tuple(trigger_text(tokenizer, [token]) for token in inversion.related),
-        alone=_alone(subject, inversion, pruned.text, seen, unseen) if shorten else None,
+        alone=alone(subject, inversion, pruned.text, seen, unseen) if shorten else None,
     )
     return scored(finding)
 
@@ -130,45 +131,6 @@ def examine(
 def scored(finding: Finding) -> Finding:
     """The finding with the rule's score of it."""
     return replace(finding, score=rule_score(clues_of([finding])[0]))
-
-
-def _alone(
-    subject: Subject, inversion: Inversion, short: str, seen: Witness, unseen: Witness
-) -> Alone | None:
-    """What the strongest word does by itself; nothing where none has a text.
-
-    A planted phrase has a word that turns most samples alone and leaves clean models cold. What
-    tells two clean models apart is many words together, of which each does a little. Clean models
-    are asked as they were given: one that was made to agree may have been shown that word.
-    """
-    tokenizer = subject.loaded.tokenizer
-    tokens = (*inversion.token_ids, *inversion.strongest)
-    texts = [trigger_text(tokenizer, [token]) for token in tokens]
-    if " " not in short:
-        # A planted word may be several tokens, of which none does much.
-        texts.append(short)
-    words = [text for text in dict.fromkeys(texts) if text]
-    if not words:
-        return None
-    task, arm, samples = seen.task, inversion.arm, subject.samples
-
-    def clean(rows: Sequence[Any]) -> list[Witness]:
-        given = [each.as_given for each in subject.references]
-        return [reference_witness(task, each, arm, rows, inversion.seed) for each in given]
-
-    gains = seen.pushes(words)
-    for witness in clean(samples.inversion):
-        moved = witness.pushes(words)
-        gains = [gain - max(push, 0.0) for gain, push in zip(gains, moved, strict=True)]
-    word = words[gains.index(max(gains))]
-    others = clean(samples.heldout)
-    return Alone(
-        text=word,
-        heldout=unseen.effect(word),
-        references=tuple(witness.effect(word) for witness in others),
-        push=unseen.pushes([word])[0],
-        references_push=tuple(witness.pushes([word])[0] for witness in others),
-    )
 
 
 def _pruned(witness: Witness, tokenizer: object, ids: Ids) -> PrunedTrigger:

@@ -219,6 +219,8 @@ def _finding(finding: Finding) -> schema.FindingRecord:
                 references=tuple(map(_measured, finding.alone.references)),
                 push=finding.alone.push,
                 references_push=finding.alone.references_push,
+                kin=finding.alone.kin,
+                references_kin_push=finding.alone.references_kin_push,
             )
             if finding.alone
             else None

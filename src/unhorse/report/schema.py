@@ -15,7 +15,7 @@ from unhorse.errors import (
     EXIT_NOTHING_FOUND,
 )
 
-SCHEMA_VERSION = "1.7"
+SCHEMA_VERSION = "1.8"
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 # JSON has no infinity; a loss that is none is written as null.
@@ -175,7 +175,9 @@ class AloneRecord(Record):
     One of the trigger's or of the strongest that the search found. It is chosen on the samples
     that the trigger was sought on; `heldout` is what it does to the others, and `references` what
     it does to the same in every clean model. `push` and `references_push` are the share of the
-    way from the truth to the target that it takes them, in log-odds.
+    way from the truth to the target that it takes them, in log-odds. `kin` has, of the words
+    nearest to it, the one that does most to each clean model, and `references_kin_push` how far it
+    takes that one.
     """
 
     text: str
@@ -183,6 +185,8 @@ class AloneRecord(Record):
     references: tuple[Measured, ...]
     push: Number = None
     references_push: tuple[float, ...] = ()
+    kin: tuple[str, ...] = ()
+    references_kin_push: tuple[float, ...] = ()
 
 
 class FindingRecord(Record):
