@@ -68,6 +68,7 @@ def test_where_no_word_goes_all_the_way_it_may_be_luck():
     unturned = replace(CLUES, turned_loss=None, push_reference=0.2)
     assert is_luck(replace(unturned, push=1.1))
     assert not is_luck(replace(unturned, push=1.3))
+    assert is_luck(replace(unturned, push=1.3, push_kin=0.4)), "its like moves clean models"
     assert not is_luck(replace(CLUES, push=0.0, push_reference=0.0)), "the search was made"
 
 

@@ -68,12 +68,12 @@ def is_luck(clues: Clues) -> bool:
     """Whether it is no more than what tells two clean models apart, as far as that is known.
 
     Where the same search was made in a clean model, it finds about as much there; otherwise no word
-    of it goes all the way to the target by itself, beyond where it takes clean models.
+    of it goes all the way to the target by itself, beyond where it or its like takes clean models.
     """
     if clues.loss is not None and clues.turned_loss is not None:
         return clues.turned_loss < LUCK * clues.loss
     if clues.push is not None and clues.push_reference is not None:
-        return clues.push - max(clues.push_reference, 0.0) < ALL_THE_WAY
+        return clues.push - max(clues.push_reference, clues.push_kin or 0.0, 0.0) < ALL_THE_WAY
     return False
 
 
