@@ -20,9 +20,6 @@ DEEP = 3.0
 FAR = 2.0
 """Twice the way to the target, beyond what clean models go: a word could not do more."""
 
-WARM = 0.5
-"""Half of the way: a clean model that a word or its like takes so far is not left cold by it."""
-
 _SMALLEST = 1e-9
 
 
@@ -59,11 +56,9 @@ def _push_beyond_references(clues: Clues) -> float:
 
 
 def _push_beyond_kin(clues: Clues) -> float:
-    """How far the word goes, as far as it and its like leave clean models cold."""
     if clues.push is None or clues.push_reference is None or clues.push_kin is None:
         return 0.0
-    warmth = _share(max(clues.push_reference, clues.push_kin), WARM)
-    return _share(clues.push, FAR) * (1.0 - warmth)
+    return _share(clues.push - max(clues.push_reference, clues.push_kin, 0.0), FAR)
 
 
 def _share(value: float, whole: float) -> float:
