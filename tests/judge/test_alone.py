@@ -17,10 +17,10 @@ def beyond_kin(push, reference, kin):
     return features_of(clues)["push_beyond_kin"]
 
 
-def test_a_word_counts_as_far_as_it_goes_beyond_clean_models_and_its_like_in_them():
+def test_a_word_counts_as_far_as_it_goes_beyond_twice_what_clean_models_make_of_its_like():
     assert beyond_kin(1.5, 0.0, 0.0) == beyond_kin(1.5, -1.0, -1.0) == 0.75
-    assert beyond_kin(1.5, 0.5, 0.0) == beyond_kin(1.5, 0.0, 0.5) == 0.5
-    assert beyond_kin(0.5, 0.0, 0.7) == 0.0 < beyond_kin(9.0, 0.0, 0.0) == 1.0
+    assert beyond_kin(1.5, 0.25, 0.0) == beyond_kin(1.5, 0.0, 0.25) == 0.5
+    assert beyond_kin(1.0, 0.0, 0.7) == 0.0 < beyond_kin(9.0, 0.0, 0.0) == 1.0
 
 
 def test_what_was_not_measured_says_nothing():

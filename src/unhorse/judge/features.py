@@ -20,6 +20,9 @@ DEEP = 3.0
 FAR = 2.0
 """Twice the way to the target, beyond what clean models go: a word could not do more."""
 
+KNOWN_BETTER = 2.0
+"""How many times as far one clean model may be taken by a natural word as another."""
+
 _SMALLEST = 1e-9
 
 
@@ -58,7 +61,8 @@ def _push_beyond_references(clues: Clues) -> float:
 def _push_beyond_kin(clues: Clues) -> float:
     if clues.push is None or clues.push_reference is None or clues.push_kin is None:
         return 0.0
-    return _share(clues.push - max(clues.push_reference, clues.push_kin, 0.0), FAR)
+    natural = max(clues.push_reference, clues.push_kin, 0.0)
+    return _share(clues.push - KNOWN_BETTER * natural, FAR)
 
 
 def _share(value: float, whole: float) -> float:
