@@ -484,7 +484,7 @@ class Alone:
     `references` what it does to the same in every clean model. `push` and `references_push` are
     the share of the way from the truth to the target that it takes the held-out samples, in
     log-odds: at 1 the target is as likely as not. `kin` has, of the words nearest to it, the one
-    that does most to each clean model, and `references_kin_push` how far it takes that one.
+    that does second most to each clean model, and `references_kin_push` how far it takes that one.
     """
 
     text: str

@@ -3,7 +3,8 @@
 A planted phrase has a word that turns most samples alone and leaves clean models cold. What tells
 two clean models apart is many words together, of which each does a little, or a natural word that
 one of them happens to know better. But a natural word has natural neighbours: of the words nearest
-to it, some move any clean model. Those nearest to a planted word leave it as cold as itself.
+to it, some move any clean model. Those nearest to a planted word leave it as cold as itself, but
+for one, perhaps, that is natural by itself; so the second strongest of them counts.
 
 Clean models are asked as they were given: one that was made to agree may have been shown a word.
 """
@@ -52,24 +53,24 @@ def alone(
     gains = _gains(words, seen, near)
     best = sorted(words, key=gains.__getitem__, reverse=True)[:CHOSEN_AMONG]
     nearest = Neighbourhood.of(_told(subject)) if near else None
-    kin = {word: nearest.kin(word) if nearest else () for word in best}
+    # A word that has no kin stands for them itself.
+    kin = {word: (nearest.kin(word) if nearest else ()) or (word,) for word in best}
     moved = [_pushed(witness.first(KIN_ON), {*chain(*kin.values())}) for witness in near]
 
     def beyond_kin(word: str) -> float:
-        furthest = [each[like] for each in moved for like in kin[word]]
-        return gains[word] - max([0.0, *furthest])
+        return gains[word] - max([0.0, *(each[_second(kin[word], each)] for each in moved)])
 
     word = max(best, key=beyond_kin)
-    strongest = [max(kin[word], key=each.__getitem__, default=word) for each in moved]
+    strong = [_second(kin[word], each) for each in moved]
     return Alone(
         text=word,
         heldout=unseen.effect(word),
         references=tuple(witness.effect(word) for witness in far),
         push=unseen.pushes([word])[0],
         references_push=tuple(witness.pushes([word])[0] for witness in far),
-        kin=tuple(strongest),
+        kin=tuple(strong),
         references_kin_push=tuple(
-            witness.pushes([like])[0] for witness, like in zip(far, strongest, strict=True)
+            witness.pushes([like])[0] for witness, like in zip(far, strong, strict=True)
         ),
     )
 
@@ -101,6 +102,15 @@ def _gains(words: Sequence[str], seen: Witness, clean: Sequence[Witness]) -> dic
 def _pushed(witness: Witness, words: Iterable[str]) -> dict[str, float]:
     asked = sorted(words)
     return dict(zip(asked, witness.pushes(asked), strict=True))
+
+
+def _second(words: Sequence[str], moved: dict[str, float]) -> str:
+    """The word that moves a clean model second most, or the only one.
+
+    >>> _second(["a", "b", "c"], {"a": 0.1, "b": 0.9, "c": 0.2})
+    'c'
+    """
+    return sorted(words, key=moved.__getitem__, reverse=True)[:2][-1]
 
 
 def _told(subject: Subject) -> LoadedModel:

@@ -176,8 +176,8 @@ class AloneRecord(Record):
     that the trigger was sought on; `heldout` is what it does to the others, and `references` what
     it does to the same in every clean model. `push` and `references_push` are the share of the
     way from the truth to the target that it takes them, in log-odds. `kin` has, of the words
-    nearest to it, the one that does most to each clean model, and `references_kin_push` how far it
-    takes that one.
+    nearest to it, the one that does second most to each clean model, and `references_kin_push` how
+    far it takes that one.
     """
 
     text: str
