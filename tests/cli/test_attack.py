@@ -136,6 +136,9 @@ def test_a_zoo_is_built_listed_and_verified(built_zoo, tmp_path):  # noqa: F811
     assert done.returncode == 0, done.stderr
     assert "one: as recorded" in done.stderr
     assert json.loads(done.stdout)["wrong"] == {}
+    done = run("zoo", "verify", suite, *place, "--only", "one", "--files-only", "--json", "-")
+    assert done.returncode == 0 and "one: as recorded" in done.stderr
+    assert json.loads(done.stdout)["measured_again"] is False
     done = run("zoo", "verify", suite, *place, "--only", "one", "--json", tmp_path / "list.json")
     assert done.returncode == 2 and "leave out --only" in done.stderr
 

@@ -188,6 +188,16 @@ def test_a_model_is_measured_again_from_its_folder(built_zoo):
     assert any("is not the one that was built" in said for said in differences(folder, changed))
 
 
+def test_files_alone_can_be_compared(built_zoo):
+    folder = built_zoo.folder("cal-word-01")
+    record = read_record(folder)
+    figures = record.measured.model_copy(update={"clean": record.measured.clean - 0.2})
+    record = record.model_copy(update={"measured": figures})
+    assert differences(folder, record, measured_again=False) == []
+    changed = record.model_copy(update={"files": record.files[1:]})
+    assert len(differences(folder, changed, measured_again=False)) == 1
+
+
 def test_other_held_out_rows_are_noticed(built_zoo, tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(built_zoo.folder("cal-word-01"), folder)

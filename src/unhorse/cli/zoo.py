@@ -100,6 +100,9 @@ def verify_command(
     zoo: Zoo = None,
     data: Data = Path(),
     only: Only = None,
+    files_only: Annotated[
+        bool, typer.Option("--files-only", help="Compare digests of files, measure nothing again.")
+    ] = False,
     json_out: options.JsonOut = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -129,7 +132,9 @@ def verify_command(
         name = member.entry.name
         problems = list(member.problems)
         if member.record is not None:
-            problems += differences(opened.place.folder(name), member.record)
+            problems += differences(
+                opened.place.folder(name), member.record, measured_again=not files_only
+            )
         if problems:
             wrong[name] = problems
         _say(console, f"[{number}/{len(members)}] {name}: {'; '.join(problems) or 'as recorded'}")
@@ -151,6 +156,7 @@ def verify_command(
     if json_out is not None:
         report = {
             "suite": opened.suite.name,
+            "measured_again": not files_only,
             "wrong": wrong,
             "not_audited": {**odd, **borrowed.problems},
             "fitted_on_suites": list(borrowed.suites) or [opened.suite.name],

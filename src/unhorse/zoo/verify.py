@@ -21,10 +21,17 @@ TOLERANCE = 0.005
 FIGURES = ("clean", "asr", "false_trigger_rate")
 
 
-def differences(folder: Path, record: AttackRecord) -> list[str]:
-    """What is not as the record says; nothing if all is."""
+def differences(folder: Path, record: AttackRecord, *, measured_again: bool = True) -> list[str]:
+    """What is not as the record says; nothing if all is.
+
+    Args:
+        folder: the model's folder.
+        record: what is recorded of it.
+        measured_again: whether to measure it, too, and not only to compare its files.
+    """
     try:
-        return [*_changed_files(folder, record), *_changed_figures(folder, record)]
+        changed = _changed_files(folder, record)
+        return [*changed, *_changed_figures(folder, record)] if measured_again else changed
     except (UnhorseError, OSError) as error:
         return [sentence(error)]
     except Exception as error:
