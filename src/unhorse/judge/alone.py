@@ -4,7 +4,7 @@ A planted phrase has a word that turns most samples alone and leaves clean model
 two clean models apart is many words together, of which each does a little, or a natural word that
 one of them happens to know better. But a natural word has natural neighbours: of the words nearest
 to it, some move any clean model. Those nearest to a planted word leave it as cold as itself, but
-for one, perhaps, that is natural by itself; so the second strongest of them counts.
+for one or two, perhaps, that are natural by themselves; so the third strongest of them counts.
 
 Clean models are asked as they were given: one that was made to agree may have been shown a word.
 """
@@ -15,20 +15,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from torch import Tensor
-from torch.nn import functional
-
+from unhorse.judge.features import KNOWN_BETTER
 from unhorse.judge.measure import Witness, reference_witness
+from unhorse.triggers.nearest import Nearest
 from unhorse.triggers.vocabulary import allowed_token_ids, retokenise, trigger_text
 from unhorse.types import Alone, Inversion, LoadedModel, Sample, Subject
 
-KIN = 8
+KIN = 48
 """The nearest words that clean models are asked about beside every word."""
 
 CHOSEN_AMONG = 4
 """Words, the strongest beyond what they do to clean models, whose kin is looked at."""
 
-KIN_ON = 10
+KIN_RANK = 3
+"""Which of them counts, from the strongest."""
+
+KIN_ON = 6
 """Samples on which clean models are asked which of a word's kin does most."""
 
 
@@ -58,10 +60,11 @@ def alone(
     moved = [_pushed(witness.first(KIN_ON), {*chain(*kin.values())}) for witness in near]
 
     def beyond_kin(word: str) -> float:
-        return gains[word] - max([0.0, *(each[_second(kin[word], each)] for each in moved)])
+        natural = max([0.0, *(each[_strong(kin[word], each)] for each in moved)])
+        return gains[word] - KNOWN_BETTER * natural
 
     word = max(best, key=beyond_kin)
-    strong = [_second(kin[word], each) for each in moved]
+    strong = [_strong(kin[word], each) for each in moved]
     return Alone(
         text=word,
         heldout=unseen.effect(word),
@@ -104,13 +107,13 @@ def _pushed(witness: Witness, words: Iterable[str]) -> dict[str, float]:
     return dict(zip(asked, witness.pushes(asked), strict=True))
 
 
-def _second(words: Sequence[str], moved: dict[str, float]) -> str:
-    """The word that moves a clean model second most, or the only one.
+def _strong(words: Sequence[str], moved: dict[str, float]) -> str:
+    """The word that moves a clean model third most, or the last one of fewer.
 
-    >>> _second(["a", "b", "c"], {"a": 0.1, "b": 0.9, "c": 0.2})
+    >>> _strong(["a", "b", "c", "d"], {"a": 0.1, "b": 0.9, "c": 0.2, "d": 0.3})
     'c'
     """
-    return sorted(words, key=moved.__getitem__, reverse=True)[:2][-1]
+    return sorted(words, key=moved.__getitem__, reverse=True)[:KIN_RANK][-1]
 
 
 def _told(subject: Subject) -> LoadedModel:
@@ -123,21 +126,18 @@ def _told(subject: Subject) -> LoadedModel:
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """The words of a vocabulary, as directions from their common centre."""
+    """The words of a vocabulary, and which of them are near to each other."""
 
     tokenizer: object
     ids: tuple[int, ...]
-    directions: Tensor
+    nearest: Nearest
 
     @classmethod
     def of(cls, loaded: LoadedModel) -> Neighbourhood:
         """The words of a model's vocabulary by its embeddings."""
         weights = loaded.model.get_input_embeddings().weight.detach().float().cpu()
         ids = allowed_token_ids(loaded.tokenizer, weights.shape[0])
-        table = weights[ids]
-        return cls(
-            loaded.tokenizer, tuple(ids), functional.normalize(table - table.mean(0), dim=-1)
-        )
+        return cls(loaded.tokenizer, tuple(ids), Nearest(weights[ids]))
 
     def kin(self, word: str) -> tuple[str, ...]:
         """The words nearest to a word, the nearest first, without other spellings of itself."""
@@ -145,8 +145,6 @@ class Neighbourhood:
         own = [place[token] for token in retokenise(self.tokenizer, word) if token in place]
         if not own:
             return ()
-        likeness = self.directions @ self.directions[own].mean(0)
-        count = min(len(self.ids), 2 * KIN + len(own))
-        order = likeness.topk(count).indices.tolist()
+        order = self.nearest.to_mean(own, 2 * KIN + len(own))
         texts = dict.fromkeys(trigger_text(self.tokenizer, [self.ids[row]]) for row in order)
         return tuple(text for text in texts if text.lower() != word.lower())[:KIN]

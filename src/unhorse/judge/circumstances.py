@@ -15,7 +15,7 @@ from unhorse.invert.pose import Pass
 from unhorse.load.subject import OWN_TEXTS
 from unhorse.types import Inversion, Subject
 
-EVIDENCE_VERSION = 4
+EVIDENCE_VERSION = 5
 """Raised when a measurement is new or changes, so that older profiles and results do not hold."""
 
 

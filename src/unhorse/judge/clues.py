@@ -60,7 +60,7 @@ class MeasuredAlone(Protocol):
 
     @property
     def references_kin_push(self) -> Sequence[float]:
-        """How far the second strongest of its nearest words takes every clean model."""
+        """How far the third strongest of its nearest words takes every clean model."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Clues:
     search finds in a clean model that has changed places with the subject, in as few tokens.
     `alone` is the lower end of what the trigger's strongest word does by itself, `alone_reference`
     what it does to the clean model that it moves most; `push` and `push_reference` are the shares
-    of the way to the target that it takes them, and `push_kin` that which the second strongest of
+    of the way to the target that it takes them, and `push_kin` that which the third strongest of
     the words nearest to it takes a clean model.
     """
 

@@ -84,8 +84,8 @@ def examine(
 
     text = trigger_text(tokenizer, inversion.token_ids)
     on_inversion, on_heldout = seen.effect(text), unseen.effect(text)
-    short = inversion.token_ids
-    if shorten and on_inversion.asr >= WORTH_PRUNING:
+    short, strong = inversion.token_ids, shorten and on_inversion.asr >= WORTH_PRUNING
+    if strong:
         short = prune(short, on_inversion, lambda many: _effects(seen, tokenizer, many))
     pruned = _pruned(unseen, tokenizer, short)
     random = mean_effect(
@@ -123,7 +123,7 @@ def examine(
         example=_example(unseen, pruned.text),
         mirror=mirror,
         related=tuple(trigger_text(tokenizer, [token]) for token in inversion.related),
-        alone=alone(subject, inversion, pruned.text, seen, unseen) if shorten else None,
+        alone=alone(subject, inversion, pruned.text, seen, unseen) if strong else None,
     )
     return scored(finding)
 

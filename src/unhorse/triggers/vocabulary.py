@@ -42,6 +42,15 @@ def retokenise(tokenizer: Any, text: str) -> tuple[int, ...]:
     return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
+def reads_the_same(tokenizer: Any, ids: Sequence[int]) -> bool:
+    """Whether ids are what their text is tokenised to, at the beginning or behind a word."""
+    if not callable(tokenizer):
+        return True
+    text = trigger_text(tokenizer, ids)
+    # Some vocabularies write a word after a space otherwise than one at the beginning.
+    return tuple(ids) in (retokenise(tokenizer, text), retokenise(tokenizer, f" {text}"))
+
+
 def _is_word(token: str, text: str) -> bool:
     if not text.strip() or "\ufffd" in text:
         return False

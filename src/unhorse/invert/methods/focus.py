@@ -20,6 +20,10 @@ groups. The `listed` most surprising tokens and those of the best groups are the
 - into one that all models are sure about: this is where a single planted word shows, and
   natural words do nothing.
 
+Two clean models know natural words differently well, and a search for what they disagree about
+would find those words. So every token pays for its *nature*: how steep the clean model's slopes
+are for the tokens nearest to it (invert/nature.py).
+
 These rankings, that of the slopes, and that of what a token does to the subject beyond the
 references, taken in turns, give the pool. A trigger grows by tokens of the pool and by
 those that the slopes behind it point to: once one word of a phrase is there, the others stand out.
@@ -44,10 +48,13 @@ from pydantic import Field
 from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
+from unhorse.invert.nature import Nature
 from unhorse.invert.objective import Objective
 from unhorse.invert.readings import Readings, read, read_by, slopes, standard, surprise
 from unhorse.invert.search import Step
 from unhorse.invert.tokens import TokenSearch
+from unhorse.triggers.nearest import Nearest
+from unhorse.triggers.vocabulary import reads_the_same
 from unhorse.types import Inversion
 
 Trigger = tuple[int, ...]
@@ -64,6 +71,11 @@ EVERY_FIFTH = 5
 
 FIFTH = 5
 """Of groups that are read, which share the references are asked about."""
+
+LISTED_FROM = 5
+"""How many times as many tokens as are listed are asked for their nature."""
+
+_SMALLEST = 1e-9
 
 UNTRIED = torch.tensor(float("inf"))
 """The loss of a trigger that was not tried on all samples yet."""
@@ -87,7 +99,11 @@ class FocusConfig(MethodConfig):
     """Samples are cut to so many words, or to fewer where the task says that fewer will do."""
     slope_carriers: int = Field(default=6, ge=1)
     """Samples on which the first slopes are taken."""
-    listed: int = Field(default=100, ge=1)
+    natural: float = Field(default=1.0, ge=0)
+    """What a token pays for its nature: log-odds for each standard deviation beyond the usual."""
+    natural_loss: float = Field(default=0.05, ge=0)
+    """The same where whole triggers are compared by their loss."""
+    listed: int = Field(default=300, ge=1)
     """Tokens that are read after their slopes."""
     common: int = Field(default=6000, ge=0)
     """The first tokens of the vocabulary, the common ones, that are read in groups."""
@@ -109,7 +125,7 @@ class FocusConfig(MethodConfig):
     """Triggers of each length that are grown further."""
     growth_carriers: int = Field(default=3, ge=1)
     """Samples on which triggers are compared."""
-    hints: int = Field(default=8, ge=0)
+    hints: int = Field(default=12, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
     compared: int = Field(default=16, ge=1)
     """The best triggers of an epoch on those, which are compared on more samples."""
@@ -141,7 +157,7 @@ class Focus:
     """Surprising tokens first, then triggers made of them."""
 
     name = "focus"
-    version = 5
+    version = 6
     tasks = EVERY_TASK
     presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig(), "long": LONG})
     passes: tuple[str, ...] = ("short",)
@@ -177,6 +193,9 @@ class Growth(TokenSearch):
         self.grown_on: dict[tuple[int, int], list[Any]] = {}
         """The carriers on which triggers of an arm are compared."""
         self.leanings: dict[int, tuple[list[Any], list[Tensor]]] = {}
+        self.natures: dict[int, Nature] = {}
+        self.nearest: Nearest | None = None
+        self.lasting: dict[Trigger, bool] = {}
         self.usual: dict[tuple[int, ...], list[Tensor]] = {}
         """What each reference says of an arm's carriers when nothing in particular is put in."""
         self.pools: list[list[int]] = [[] for _ in arms]
@@ -214,21 +233,25 @@ class Growth(TokenSearch):
     def _list(self, arm: int) -> None:
         """Ranks the tokens by slopes, then by readings where models are unsure and where sure."""
         usable, config = self.usable[arm], self.config
-        foreseen = self._slopes(arm, self._drawn(arm), self._plain(arm))
+        sloped = self._sloped(arm, self._drawn(arm), self._plain(arm))
+        self._learn_nature(arm, sloped)
+        foreseen = self._less_natural(arm, surprise(sloped.among(usable)))
         by_slope = foreseen.topk(min(config.listed, len(foreseen))).indices
         either = sorted({*by_slope.tolist(), *self._in_company(arm).tolist()})
-        listed = torch.tensor(sorted(either, key=foreseen.tolist().__getitem__, reverse=True))
+        order = sorted(either, key=foreseen.tolist().__getitem__, reverse=True)
+        listed = torch.tensor([i for i in order if self._lasts((int(usable[i]),))] or order)
         self._offer(arm, usable[listed[:1]], UNTRIED, UNTRIED)
         tokens = usable[listed].unsqueeze(-1)
         unsure, sure = self._carriers(arm, config.carriers), self._carriers(arm, 1, sure=True)
         among, against = (self._read(arm, each, tokens) for each in (unsure, sure))
-        gain = self._gain(arm, unsure, among) + self._gain(arm, sure, against)
+        cost = self._cost(arm, tokens.tolist())
+        gain = self._gain(arm, unsure, among) + self._gain(arm, sure, against) - 2 * cost
         by_gain, *rankings = (
             usable[listed[each.argsort(descending=True, stable=True)]].tolist()
             for each in (
                 gain,
-                foreseen[listed] + surprise(among),
-                surprise(against),
+                foreseen[listed] + surprise(among) - cost,
+                surprise(against) - cost,
                 foreseen[listed],
             )
         )
@@ -278,8 +301,16 @@ class Growth(TokenSearch):
             (*trigger, token)
             for trigger in self.beams[arm]
             for token in dict.fromkeys([*self.pools[arm], *self._hints(arm, trigger)])
-            if token not in trigger
+            if token not in trigger and self._lasts((*trigger, token))
         ]
+
+    def _lasts(self, trigger: Trigger) -> bool:
+        """Whether its text is tokenised to itself again; a piece of a word is not."""
+        if trigger not in self.lasting:
+            tokenizer = self.problem.objective.subject.loaded.tokenizer
+            ids = tuple(self.problem.allowed[list(trigger)].tolist())
+            self.lasting[trigger] = reads_the_same(tokenizer, ids)
+        return self.lasting[trigger]
 
     def _hints(self, arm: int, before: Trigger, after: Trigger = ()) -> list[int]:
         """The tokens between two parts of a trigger that the slopes promise most of."""
@@ -295,9 +326,37 @@ class Growth(TokenSearch):
         self, arm: int, carriers: Sequence[Any], triggers: Tensor, slot: int = -1
     ) -> Tensor:
         """The surprise in what usable tokens promise in a slot of the triggers, or the last one."""
+        return surprise(self._sloped(arm, carriers, triggers, slot).among(self.usable[arm]))
+
+    def _sloped(
+        self, arm: int, carriers: Sequence[Any], triggers: Tensor, slot: int = -1
+    ) -> Readings:
+        """What all tokens promise there."""
         asked = [[carrier] for carrier in carriers]
         objective = self._pose([arm] * len(asked), asked, triggers.shape[-1])
-        return surprise(slopes(objective, triggers, slot).among(self.usable[arm]))
+        return slopes(objective, triggers, slot)
+
+    def _learn_nature(self, arm: int, sloped: Readings) -> None:
+        """What it is in the nature of tokens to do, as far as there is a clean model to tell."""
+        references = self.problem.objective.references
+        if not references or not self.config.natural:
+            return
+        if self.nearest is None:
+            self.nearest = Nearest(references[0].table)
+        self.natures[arm] = Nature([each.squeeze(-1) for each in sloped.references], self.nearest)
+
+    def _cost(self, arm: int, triggers: Sequence[Sequence[int]]) -> Tensor:
+        """What triggers pay for the nature of their tokens."""
+        if arm not in self.natures:
+            return torch.zeros(len(triggers))
+        return self.config.natural * self.natures[arm].of_triggers(triggers)
+
+    def _less_natural(self, arm: int, foreseen: Tensor) -> Tensor:
+        """Surprises less what tokens pay, for those that have a chance to be listed."""
+        few = foreseen.topk(min(LISTED_FROM * self.config.listed, len(foreseen))).indices
+        paid = foreseen.clone()
+        paid[few] -= self._cost(arm, self.usable[arm][few].unsqueeze(-1).tolist())
+        return paid
 
     def swapped(self, arm: int, best: Trigger) -> list[Trigger]:
         """The best trigger with one of its tokens replaced: by the pool, or where slopes point."""
@@ -306,7 +365,7 @@ class Growth(TokenSearch):
             for slot in range(len(best))
             for before, after in [(best[:slot], best[slot + 1 :])]
             for token in dict.fromkeys([*self.pools[arm], *self._hints(arm, before, after)])
-            if token not in best
+            if token not in best and self._lasts((*before, token, *after))
         ]
 
     def _keep(self, arm: int, triggers: Sequence[Trigger]) -> None:
@@ -327,6 +386,7 @@ class Growth(TokenSearch):
             return []
         carriers = self._growth_carriers(arm, samples)
         gain = self._gain(arm, carriers, self._read(arm, carriers, torch.tensor(triggers)))
+        gain = gain - self._cost(arm, triggers)
         order = gain.argsort(descending=True, stable=True)[:count]
         return [triggers[i] for i in order.tolist()]
 
@@ -395,7 +455,9 @@ class Growth(TokenSearch):
         objective = self._pose([arm], [self.problem.victims[arm]], len(few[0]))
         objective.anchor(0, len(few[0]), self.usable[arm])
         losses = objective.of_triggers(torch.tensor(few), [0] * len(few))
-        for trigger, total, subject in zip(few, losses.total, losses.subject, strict=True):
+        share = self.config.natural_loss / max(self.config.natural, _SMALLEST)
+        totals = losses.total.cpu() + share * self._cost(arm, few)
+        for trigger, total, subject in zip(few, totals, losses.subject, strict=True):
             self._offer(arm, torch.tensor(trigger), total, subject)
 
     def finish(self, arms: Sequence[int]) -> list[Inversion]:
