@@ -24,13 +24,13 @@ from unhorse.types import Alone, Inversion, LoadedModel, Sample, Subject
 KIN = 48
 """The nearest words that clean models are asked about beside every word."""
 
-CHOSEN_AMONG = 4
+CHOSEN_AMONG = 3
 """Words, the strongest beyond what they do to clean models, whose kin is looked at."""
 
 KIN_RANK = 3
 """Which of them counts, from the strongest."""
 
-KIN_ON = 6
+KIN_ON = 4
 """Samples on which clean models are asked which of a word's kin does most."""
 
 

@@ -94,7 +94,7 @@ class FocusConfig(MethodConfig):
     """Steps for which clean models learn to agree with the subject before the search."""
     trigger_length: int = Field(default=4, ge=1, le=64)
     epochs: int = Field(default=5, ge=1)
-    warm_up: int = Field(default=1, ge=1)
+    warm_up: int = Field(default=2, ge=1)
     words: int = Field(default=120, ge=1)
     """Samples are cut to so many words, or to fewer where the task says that fewer will do."""
     slope_carriers: int = Field(default=6, ge=1)
@@ -144,7 +144,6 @@ LONG = FocusConfig(
     agreement=150,
     trigger_length=5,
     epochs=8,
-    warm_up=2,
     carriers=3,
     tried_alone=40,
     beam=6,
@@ -162,7 +161,7 @@ class Focus:
     presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig(), "long": LONG})
     passes: tuple[str, ...] = ("short",)
     schedule = "ways"
-    """What `auto` means: one token tells the better place of every way."""
+    """What `auto` means: two tokens tell the better place of every way."""
 
     def units(self, config: FocusConfig) -> float:
         """About what an epoch costs, the first one shared among all."""
