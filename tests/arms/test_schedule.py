@@ -171,16 +171,22 @@ def test_a_finding_is_compared_with_its_mirror_at_equal_epochs():
 
 
 def test_ways_takes_no_two_finalists_of_one_way():
-    losses = (0.1, 0.2, 0.4, 0.3)
-    ways = ("0->1", "0->1", "1->0", "1->0")
-    standing = Standing((20,) * 4, losses, (2, 3, 0, 1), ("a", "b") * 2, ways=ways)
+    losses = (0.1, 0.2, 0.4, 0.3, 0.5, 0.6)
+    ways = ("0->1", "0->1", "1->0", "1->0", "0->1", "1->0")
+    standing = Standing((20,) * 6, losses, (2, 3, 0, 1, 5, 4), ("a", "b") * 3, ways=ways)
     policy = POLICIES.get("ways")
     assert policy.next(standing, 50).arms == (0, 3)
     assert POLICIES.get("top2").next(standing, 50).arms == (0, 1)
-    regions = ("text", "before", "text", "before")
+    regions = ("text", "before", "text", "before", "text", "text")
     # Both ways of the text, and the best before an entity.
     assert policy.next(replace(standing, regions=regions), 50).arms == (0, 1, 2)
-    apart = replace(standing, regions=("text", "text", "text", "before"))
+    apart = replace(standing, regions=("text", "text", "text", "before", "before", "before"))
     assert policy.next(apart, 50).arms == (0, 2, 3)
+
+
+def test_ways_lets_few_arms_all_go_on():
+    policy, ways = POLICIES.get("ways"), ("0->1", "0->1", "1->0", "1->0")
+    standing = Standing((20,) * 4, (0.1, 0.2, 0.4, 0.3), (2, 3, 0, 1), ("a", "b") * 2, ways=ways)
+    assert policy.next(standing, 50).arms == (0, 1, 2, 3)
     one_way = Standing((20,) * 2, (0.3, 0.1), (None, None), ("a", "b"), ways=("0->1",) * 2)
     assert policy.next(one_way, 50).arms == (0, 1)

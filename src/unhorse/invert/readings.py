@@ -35,13 +35,18 @@ def read(objective: Objective, triggers: Tensor) -> Readings:
     """Every trigger on every carrier."""
     return Readings(
         read_by(objective.subject, triggers),
-        tuple(-log_odds(_losses(each, triggers)) for each in objective.references),
+        tuple(read_away(each, triggers) for each in objective.references),
     )
 
 
 def read_by(model: ModelLoss, triggers: Tensor) -> Tensor:
     """The log-odds that one model gives to what its rows are pulled towards."""
     return log_odds(_losses(model, triggers))
+
+
+def read_away(model: ModelLoss, triggers: Tensor) -> Tensor:
+    """The log-odds that a clean model gives to leaving the truth, which its rows are pulled to."""
+    return -read_by(model, triggers)
 
 
 def slopes(objective: Objective, triggers: Tensor, slot: int = -1) -> Readings:

@@ -37,6 +37,9 @@ _SECOND_LOOKS = 14
 WORTH_PRUNING = 0.5
 """Below this attack success there is no effect whose carrier could be looked for."""
 
+WORTH_ASKING = 0.75
+"""Below this no single word of it can do enough to convict."""
+
 
 def judging_tokens(subject: Subject, arms: Sequence[Arm], trigger_length: int) -> int:
     """About how many tokens the judging of these arms sends through a model.
@@ -84,8 +87,8 @@ def examine(
 
     text = trigger_text(tokenizer, inversion.token_ids)
     on_inversion, on_heldout = seen.effect(text), unseen.effect(text)
-    short, strong = inversion.token_ids, shorten and on_inversion.asr >= WORTH_PRUNING
-    if strong:
+    short, telling = inversion.token_ids, shorten and on_inversion.asr >= WORTH_ASKING
+    if shorten and on_inversion.asr >= WORTH_PRUNING:
         short = prune(short, on_inversion, lambda many: _effects(seen, tokenizer, many))
     pruned = _pruned(unseen, tokenizer, short)
     random = mean_effect(
@@ -123,7 +126,7 @@ def examine(
         example=_example(unseen, pruned.text),
         mirror=mirror,
         related=tuple(trigger_text(tokenizer, [token]) for token in inversion.related),
-        alone=alone(subject, inversion, pruned.text, seen, unseen) if strong else None,
+        alone=alone(subject, inversion, pruned.text, seen, unseen) if telling else None,
     )
     return scored(finding)
 

@@ -5,12 +5,13 @@ easier than the other at every place, so that the two lowest losses (`top2`) are
 a trigger that was planted for the other one would not be looked for. Just so, one region is
 often easier than another: a word before an entity says by nature what kind of entity follows, one
 at the start of the sentence hardly does. So every region has a finalist of its own; in running
-text, where most triggers are planted and a long phrase begins to show late, there are two.
+text, where most triggers are planted and a long phrase begins to show late, there are two. Few
+arms all go on: a phrase at one place may begin to show later than a natural word at another.
 """
 
 from __future__ import annotations
 
-from unhorse.arms.schedule import FINALISTS, POLICIES, TEXT, Round, Standing, ranked, warmed_up
+from unhorse.arms.schedule import FEW, FINALISTS, POLICIES, TEXT, Round, Standing, ranked, warmed_up
 
 
 class Ways:
@@ -25,6 +26,8 @@ class Ways:
 
 def _finalists(standing: Standing) -> list[int]:
     """The best arm of every region; of the text two, of different ways if there are such."""
+    if len(standing.epochs) <= FEW:
+        return list(range(len(standing.epochs)))
     ranking = ranked(standing, range(len(standing.epochs)), against_mirror=False)
     regions: dict[str, list[int]] = {}
     for arm in ranking:

@@ -50,7 +50,15 @@ from torch import Tensor
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
 from unhorse.invert.nature import Nature
 from unhorse.invert.objective import Objective
-from unhorse.invert.readings import Readings, read, read_by, slopes, standard, surprise
+from unhorse.invert.readings import (
+    Readings,
+    read,
+    read_away,
+    read_by,
+    slopes,
+    standard,
+    surprise,
+)
 from unhorse.invert.search import Step
 from unhorse.invert.tokens import TokenSearch
 from unhorse.triggers.nearest import Nearest
@@ -75,6 +83,12 @@ FIFTH = 5
 LISTED_FROM = 5
 """How many times as many tokens as are listed are asked for their nature."""
 
+ASKED = 2
+"""How many times as many triggers as are kept references are asked about at a time."""
+
+FROM_LENGTH = 3
+"""Tokens from which on an arm can be seen to be hopeless."""
+
 _SMALLEST = 1e-9
 
 UNTRIED = torch.tensor(float("inf"))
@@ -94,7 +108,7 @@ class FocusConfig(MethodConfig):
     """Steps for which clean models learn to agree with the subject before the search."""
     trigger_length: int = Field(default=4, ge=1, le=64)
     epochs: int = Field(default=5, ge=1)
-    warm_up: int = Field(default=2, ge=1)
+    warm_up: int = Field(default=3, ge=1)
     words: int = Field(default=120, ge=1)
     """Samples are cut to so many words, or to fewer where the task says that fewer will do."""
     slope_carriers: int = Field(default=6, ge=1)
@@ -121,7 +135,7 @@ class FocusConfig(MethodConfig):
     """The best of those, which the judge asks about one by one."""
     pool: int = Field(default=24, ge=1)
     """Tokens that triggers are made of."""
-    beam: int = Field(default=4, ge=1)
+    beam: int = Field(default=6, ge=1)
     """Triggers of each length that are grown further."""
     growth_carriers: int = Field(default=3, ge=1)
     """Samples on which triggers are compared."""
@@ -135,6 +149,8 @@ class FocusConfig(MethodConfig):
     """Triggers of each length that are tried on all samples."""
     turned: bool = False
     """Whether what it finds is compared with what it finds in a clean model, in its place."""
+    hopeless: float = 1.0
+    """An arm whose best trigger of three tokens has a higher loss is not grown further."""
     enough: float = 0.02
     """An arm is not grown further once what is minimised is below this on all its samples;
     a negative number never is."""
@@ -146,7 +162,8 @@ LONG = FocusConfig(
     epochs=8,
     carriers=3,
     tried_alone=40,
-    beam=6,
+    beam=8,
+    hopeless=5.0,
     turned=True,
 )
 """Two to three times the work: clean models that agree first, longer triggers, one more control."""
@@ -161,7 +178,7 @@ class Focus:
     presets: Mapping[str, MethodConfig] = MappingProxyType({"short": FocusConfig(), "long": LONG})
     passes: tuple[str, ...] = ("short",)
     schedule = "ways"
-    """What `auto` means: two tokens tell the better place of every way."""
+    """What `auto` means: three tokens tell the better place of every way."""
 
     def units(self, config: FocusConfig) -> float:
         """About what an epoch costs, the first one shared among all."""
@@ -209,9 +226,15 @@ class Growth(TokenSearch):
     def step(self, arms: Sequence[int]) -> list[Step]:
         """One more token for every arm; the loss is that of its best trigger."""
         for arm in arms:
-            if self.best[arm].loss > self.config.enough and self._further(arm):
+            if self._worth(arm) and self._further(arm):
                 self._confirm(arm)
         return [Step(self.subject_loss[arm]) for arm in arms]
+
+    def _worth(self, arm: int) -> bool:
+        """Whether an arm has neither enough nor no hope."""
+        loss, length = self.best[arm].loss, len(self.books[arm].losses)
+        hopeless = length >= FROM_LENGTH and loss > self.config.hopeless
+        return loss > self.config.enough and not hopeless
 
     def _further(self, arm: int) -> bool:
         """Lists, grows or swaps tokens; whether there was anything left to try."""
@@ -288,7 +311,7 @@ class Growth(TokenSearch):
         gain = moved[asked]
         usual = self._plain(arm)[::EVERY_FIFTH].expand(-1, groups.shape[-1])
         for reference in objective.references:
-            said = -read_by(reference, torch.cat([groups[asked], usual])).squeeze(-1)
+            said = read_away(reference, torch.cat([groups[asked], usual])).squeeze(-1)
             gain = gain - (said[: len(asked)] - said[len(asked) :].median()).relu()
         made = torch.full_like(moved, float(gain.min()))
         made[asked] = gain
@@ -380,14 +403,31 @@ class Growth(TokenSearch):
     def _best(
         self, arm: int, triggers: Sequence[Trigger], samples: int, count: int | None = None
     ) -> list[Trigger]:
-        """Those with the highest gain on so many samples, the best first; all if not so many."""
+        """Those with the highest gain on so many samples, the best first; all if not so many.
+
+        References can only lower a gain, so they are asked about triggers from the one
+        that moves the subject most on, until no other can be among the best.
+        """
         if not triggers:
             return []
-        carriers = self._growth_carriers(arm, samples)
-        gain = self._gain(arm, carriers, self._read(arm, carriers, torch.tensor(triggers)))
-        gain = gain - self._cost(arm, triggers)
-        order = gain.argsort(descending=True, stable=True)[:count]
-        return [triggers[i] for i in order.tolist()]
+        count = min(count or len(triggers), len(triggers))
+        carriers, table = self._growth_carriers(arm, samples), torch.tensor(triggers)
+        objective = self._pose(
+            [arm] * len(carriers), [[each] for each in carriers], table.shape[-1]
+        )
+        moved, cost = read_by(objective.subject, table), self._cost(arm, triggers)
+        bound = moved.mean(-1) - cost
+        order = bound.argsort(descending=True, stable=True)
+        gains = torch.full_like(bound, -math.inf)
+        for first in range(0, len(order), ASKED * count):
+            asked = order[first : first + ASKED * count]
+            if float(gains.topk(count).values[-1]) >= float(bound[asked[0]]):
+                break
+            against = tuple(read_away(each, table[asked]) for each in objective.references)
+            readings = Readings(moved[asked], against)
+            gains[asked] = self._gain(arm, carriers, readings) - cost[asked]
+        best = gains.argsort(descending=True, stable=True)[:count]
+        return [triggers[i] for i in best.tolist()]
 
     def _gain(self, arm: int, carriers: Sequence[Any], readings: Readings) -> Tensor:
         """How far triggers move the subject to the target, less what they do to references:
