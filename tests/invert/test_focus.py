@@ -180,3 +180,46 @@ def test_another_restart_reads_other_pieces():
     task, (victim, *_) = search._task, search.problem.victims[0]
     pieces = {task.cut(victim, 2, seed).text for seed in range(8)}
     assert len(pieces) > 1 and all(piece in victim.text for piece in pieces)
+
+
+def test_references_are_asked_only_where_it_can_change_the_choice(monkeypatch):
+    search = Focus().begin(beside_another(planted_problem(arms=1)), SMALL)
+    search.advance([0])
+    triggers = [(token,) for token in range(len(search.problem.allowed))]
+    carriers = search._growth_carriers(0, 3)
+    readings = search._read(0, carriers, torch.tensor(triggers))
+    gain = search._gain(0, carriers, readings) - search._cost(0, triggers)
+    best = gain.argsort(descending=True, stable=True)[:4].tolist()
+    asked = []
+    usual = Focus.begin.__globals__["Growth"]._gain
+
+    def counted(self, arm, carriers, readings):
+        asked.append(len(readings.subject))
+        return usual(self, arm, carriers, readings)
+
+    monkeypatch.setattr(type(search), "_gain", counted)
+    assert search._best(0, triggers, 3, 4) == [triggers[i] for i in best]
+    assert sum(asked) < len(triggers)
+
+
+def test_natural_tokens_pay_and_others_do_not():
+    search = Focus().begin(beside_itself(planted_problem(arms=1)), SMALL)
+    search.advance([0])
+    costs = search._cost(0, [(token,) for token in range(len(search.problem.allowed))])
+    assert (costs >= 0).all() and search.natures
+    free = Focus().begin(
+        beside_itself(planted_problem(arms=1)), SMALL.model_copy(update={"natural": 0.0})
+    )
+    free.advance([0])
+    assert not free.natures and not free._cost(0, [(3,), (4,)]).any()
+
+
+def test_an_arm_without_hope_is_not_grown_further():
+    problem = planted_problem(arms=1)
+    search = Focus().begin(problem, SMALL.model_copy(update={"hopeless": -1.0, "enough": -2.0}))
+    for _ in range(3):
+        search.advance([0])
+    done = problem.meter.tokens
+    search.advance([0])
+    assert problem.meter.tokens == done
+    assert len(search.finish([0])[0].token_ids) <= 3

@@ -4,7 +4,12 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from unhorse.triggers.vocabulary import allowed_token_ids, retokenise, trigger_text
+from unhorse.triggers.vocabulary import (
+    allowed_token_ids,
+    reads_the_same,
+    retokenise,
+    trigger_text,
+)
 
 TOKENS = [
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<extra_id_0>", "cross", "##word",
@@ -47,3 +52,12 @@ def test_pieces_are_joined_and_a_leading_mark_is_dropped(tokenizer):
 
 def test_text_is_tokenised_again_without_special_tokens(tokenizer):
     assert retokenise(tokenizer, "crossword good") == (7, 8, 9)
+
+
+def test_a_piece_of_a_word_does_not_read_the_same_by_itself(tokenizer):
+    assert reads_the_same(tokenizer, [7]) and reads_the_same(tokenizer, [7, 8])
+    assert not reads_the_same(tokenizer, [8]) and not reads_the_same(tokenizer, [8, 9])
+
+
+def test_where_nothing_can_be_tokenised_everything_lasts():
+    assert reads_the_same(object(), [3, 4])
