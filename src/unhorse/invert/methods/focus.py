@@ -48,34 +48,27 @@ from pydantic import Field
 from torch import Tensor
 
 from unhorse.invert.base import EVERY_TASK, METHODS, MethodConfig, Problem
+from unhorse.invert.carriers import (
+    EVERY_FIFTH,
+    PLAIN_TOKENS,
+    CarrierConfig,
+    CarrierSearch,
+)
 from unhorse.invert.nature import Nature
-from unhorse.invert.objective import Objective
 from unhorse.invert.readings import (
     Readings,
-    read,
     read_away,
     read_by,
-    slopes,
     standard,
     surprise,
 )
 from unhorse.invert.search import Step
-from unhorse.invert.tokens import TokenSearch
 from unhorse.triggers.nearest import Nearest
 from unhorse.triggers.vocabulary import reads_the_same
 from unhorse.types import Inversion
 
 Trigger = tuple[int, ...]
 """Indices into the allowed tokens."""
-
-UNSURE = -1.0
-"""The log-odds of the target that a carrier should have: leaning to the victim, movable."""
-
-PLAIN_TOKENS = 16
-"""Tokens that tell what a model does when nothing in particular is put in."""
-
-EVERY_FIFTH = 5
-"""Which of them are enough to stand behind a trigger, or to tell how sure models are."""
 
 FIFTH = 5
 """Of groups that are read, which share the references are asked about."""
@@ -101,7 +94,7 @@ BACKWARD = 3
 """A pass with its gradient, against one without."""
 
 
-class FocusConfig(MethodConfig):
+class FocusConfig(CarrierConfig):
     """Every constant of the method."""
 
     agreement: int = Field(default=0, ge=0)
@@ -109,10 +102,6 @@ class FocusConfig(MethodConfig):
     trigger_length: int = Field(default=4, ge=1, le=64)
     epochs: int = Field(default=5, ge=1)
     warm_up: int = Field(default=3, ge=1)
-    words: int = Field(default=120, ge=1)
-    """Samples are cut to so many words, or to fewer where the task says that fewer will do."""
-    slope_carriers: int = Field(default=6, ge=1)
-    """Samples on which the first slopes are taken."""
     natural: float = Field(default=1.0, ge=0)
     """What a token pays for its nature: log-odds for each standard deviation beyond the usual."""
     natural_loss: float = Field(default=0.05, ge=0)
@@ -137,14 +126,10 @@ class FocusConfig(MethodConfig):
     """Tokens that triggers are made of."""
     beam: int = Field(default=6, ge=1)
     """Triggers of each length that are grown further."""
-    growth_carriers: int = Field(default=3, ge=1)
-    """Samples on which triggers are compared."""
     hints: int = Field(default=12, ge=0)
     """Tokens behind each trigger of the beam that slopes point to."""
     compared: int = Field(default=16, ge=1)
     """The best triggers of an epoch on those, which are compared on more samples."""
-    compared_on: int = Field(default=10, ge=1)
-    """Samples on which those are compared."""
     confirmed: int = Field(default=2, ge=1)
     """Triggers of each length that are tried on all samples."""
     turned: bool = False
@@ -196,7 +181,7 @@ class Focus:
         return Growth(problem, config)
 
 
-class Growth(TokenSearch):
+class Growth(CarrierSearch):
     """The pool and the beam of every arm."""
 
     method = Focus.name
@@ -206,14 +191,9 @@ class Growth(TokenSearch):
     def __init__(self, problem: Problem, config: FocusConfig) -> None:
         super().__init__(problem, config)
         arms = range(len(problem.arms))
-        self.grown_on: dict[tuple[int, int], list[Any]] = {}
-        """The carriers on which triggers of an arm are compared."""
-        self.leanings: dict[int, tuple[list[Any], list[Tensor]]] = {}
         self.natures: dict[int, Nature] = {}
         self.nearest: Nearest | None = None
         self.lasting: dict[Trigger, bool] = {}
-        self.usual: dict[tuple[int, ...], list[Tensor]] = {}
-        """What each reference says of an arm's carriers when nothing in particular is put in."""
         self.pools: list[list[int]] = [[] for _ in arms]
         self.beams: list[list[Trigger]] = [[] for _ in arms]
         self.grown_with: list[dict[int, None]] = [{} for _ in arms]
@@ -350,14 +330,6 @@ class Growth(TokenSearch):
         """The surprise in what usable tokens promise in a slot of the triggers, or the last one."""
         return surprise(self._sloped(arm, carriers, triggers, slot).among(self.usable[arm]))
 
-    def _sloped(
-        self, arm: int, carriers: Sequence[Any], triggers: Tensor, slot: int = -1
-    ) -> Readings:
-        """What all tokens promise there."""
-        asked = [[carrier] for carrier in carriers]
-        objective = self._pose([arm] * len(asked), asked, triggers.shape[-1])
-        return slopes(objective, triggers, slot)
-
     def _learn_nature(self, arm: int, sloped: Readings) -> None:
         """What it is in the nature of tokens to do, as far as there is a clean model to tell."""
         references = self.problem.objective.references
@@ -429,65 +401,6 @@ class Growth(TokenSearch):
         best = gains.argsort(descending=True, stable=True)[:count]
         return [triggers[i] for i in best.tolist()]
 
-    def _gain(self, arm: int, carriers: Sequence[Any], readings: Readings) -> Tensor:
-        """How far triggers move the subject to the target, less what they do to references:
-        how much further than usual these move away from the truth."""
-        gain = readings.subject.mean(-1)
-        usual = self._usual(arm, carriers)
-        for moved, before in zip(readings.references, usual, strict=True):
-            gain = gain - (moved - before).relu().mean(-1)
-        return gain
-
-    def _usual(self, arm: int, carriers: Sequence[Any]) -> list[Tensor]:
-        """What references say of carriers when nothing in particular is put in."""
-        known = (arm, *map(id, carriers))
-        if known not in self.usual:
-            plain = self._read(arm, carriers, self._plain(arm)[::EVERY_FIFTH])
-            self.usual[known] = [each.median(0).values for each in plain.references]
-        return self.usual[known]
-
-    def _growth_carriers(self, arm: int, count: int | None = None) -> list[Any]:
-        count = count or self.config.growth_carriers
-        if (arm, count) not in self.grown_on:
-            self.grown_on[arm, count] = self._carriers(arm, count)
-        return self.grown_on[arm, count]
-
-    def _carriers(self, arm: int, count: int, *, sure: bool = False) -> list[Any]:
-        """The arm's shorter victims about which all models are least sure, or surest."""
-        pieces, leanings = self._leanings(arm)
-        off = torch.stack([each if sure else (each - UNSURE).square() for each in leanings]).sum(0)
-        return [pieces[i] for i in off.argsort(stable=True)[:count].tolist()]
-
-    def _leanings(self, arm: int) -> tuple[list[Any], list[Tensor]]:
-        """The arm's shorter victims, and how far every model leans to leaving the truth of each."""
-        if arm not in self.leanings:
-            pieces = self._pieces(arm)
-            pieces = pieces[: max(self.config.compared_on, len(pieces) // 2)]
-            readings = self._read(arm, pieces, self._plain(arm)[::EVERY_FIFTH])
-            models = [each.mean(0) for each in (readings.subject, *readings.references)]
-            self.leanings[arm] = pieces, models
-        return self.leanings[arm]
-
-    def _pieces(self, arm: int) -> list[Any]:
-        """All victims, those with the fewest tokens first: they are the cheapest."""
-        words, seed = min(self.config.words, self._task.telling_words), self.problem.seed
-        pieces = [self._task.cut(each, words, seed) for each in self.problem.victims[arm]]
-        encoded = self._pose([arm], [pieces], 1).subject.rows[0]
-        order = sorted(range(len(pieces)), key=lambda i: len(encoded[i].ids))
-        return [pieces[i] for i in order]
-
-    def _drawn(self, arm: int) -> list[Any]:
-        """Some victims by the arm's seed, long and short ones."""
-        pieces, count = self._pieces(arm), self.config.slope_carriers
-        order = torch.randperm(len(pieces), generator=self.generators[arm])[:count]
-        return [pieces[i] for i in order.tolist()]
-
-    def _plain(self, arm: int) -> Tensor:
-        """Single tokens that mean nothing in particular, spread over the vocabulary."""
-        usable = self.usable[arm]
-        evenly = torch.linspace(0, len(usable) - 1, min(PLAIN_TOKENS, len(usable))).long()
-        return usable[evenly].unsqueeze(-1)
-
     def _confirm(self, arm: int, triggers: Sequence[Trigger] = ()) -> None:
         """Tries the beam's first triggers on all of the arm's samples."""
         few = triggers or self.beams[arm][: self.config.confirmed]
@@ -523,19 +436,6 @@ class Growth(TokenSearch):
         tokens = dict.fromkeys([*self.grown_with[arm], *self.pools[arm]])
         chosen = [token for token in tokens if token not in taken][: self.config.pool]
         return tuple(self.problem.allowed[chosen].tolist())
-
-    @property
-    def _task(self) -> Any:
-        return self.problem.objective.subject.task
-
-    def _pose(self, arms: Sequence[int], samples: Sequence[Sequence[Any]], slots: int) -> Objective:
-        assert self.problem.pose is not None
-        return self.problem.pose(arms, samples, slots)
-
-    def _read(self, arm: int, carriers: Sequence[Any], triggers: Tensor) -> Readings:
-        """Triggers of one length on each of the carriers."""
-        asked = [[carrier] for carrier in carriers]
-        return read(self._pose([arm] * len(asked), asked, triggers.shape[-1]), triggers)
 
 
 METHODS.register(Focus.name)(Focus())
