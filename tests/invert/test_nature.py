@@ -14,7 +14,7 @@ def families(monkeypatch):
     monkeypatch.setattr(nature, "LIKE", 5)
     noise = 0.05 * torch.randn(12, 8, generator=torch.Generator().manual_seed(0))
     table = noise + torch.eye(8)[[0] * 6 + [1] * 6]
-    slopes = torch.tensor([0.1, 9.0, 9.0, 9.0, 9.0, 0.0] + [0.1, 0.0, -0.1, 0.0, 0.1, 0.0])
+    slopes = torch.tensor([0.1, 9.0, 9.0, 9.0, 9.0, 0.0, 0.1, 0.0, -0.1, 0.0, 0.1, 0.0])
     return slopes, Nearest(table)
 
 
