@@ -20,7 +20,7 @@ OFTEN = 1000.0
 """The small world has few words, so that each has to be put in many times."""
 
 CLOSER = 0.85
-"""The share of a difference that may be left; between 0.5 and 0.72 is, as processors differ."""
+"""The share of a difference that may be left: below 0.6 on some processors, 0.72 on another."""
 
 TAUGHT = AgreementConfig(steps=200, times_each=OFTEN)
 
