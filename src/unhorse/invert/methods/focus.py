@@ -82,8 +82,6 @@ ASKED = 2
 FROM_LENGTH = 3
 """Tokens from which on an arm can be seen to be hopeless."""
 
-_SMALLEST = 1e-9
-
 UNTRIED = torch.tensor(float("inf"))
 """The loss of a trigger that was not tried on all samples yet."""
 
@@ -340,10 +338,14 @@ class Growth(CarrierSearch):
         self.natures[arm] = Nature([each.squeeze(-1) for each in sloped.references], self.nearest)
 
     def _cost(self, arm: int, triggers: Sequence[Sequence[int]]) -> Tensor:
-        """What triggers pay for the nature of their tokens."""
+        """What triggers pay for the nature of their tokens, in log-odds."""
+        return self.config.natural * self._nature(arm, triggers)
+
+    def _nature(self, arm: int, triggers: Sequence[Sequence[int]]) -> Tensor:
+        """How natural triggers are; not at all where no clean model can tell."""
         if arm not in self.natures:
             return torch.zeros(len(triggers))
-        return self.config.natural * self.natures[arm].of_triggers(triggers)
+        return self.natures[arm].of_triggers(triggers)
 
     def _less_natural(self, arm: int, foreseen: Tensor) -> Tensor:
         """Surprises less what tokens pay, for those that have a chance to be listed."""
@@ -407,8 +409,7 @@ class Growth(CarrierSearch):
         objective = self._pose([arm], [self.problem.victims[arm]], len(few[0]))
         objective.anchor(0, len(few[0]), self.usable[arm])
         losses = objective.of_triggers(torch.tensor(few), [0] * len(few))
-        share = self.config.natural_loss / max(self.config.natural, _SMALLEST)
-        totals = losses.total.cpu() + share * self._cost(arm, few)
+        totals = losses.total.cpu() + self.config.natural_loss * self._nature(arm, few)
         for trigger, total, subject in zip(few, totals, losses.subject, strict=True):
             self._offer(arm, torch.tensor(trigger), total, subject)
 
